@@ -311,7 +311,7 @@ func superlatives(r Request) []superlative {
 	cheaper := func(a, b Candidate) bool { return a.Month < b.Month }
 	return []superlative{
 		{leastMonth, cheaper, kept},
-		{"survives a volume", cheaper, func(c Candidate) bool { return c.durable() == 2 }},
+		{"redundant", cheaper, func(c Candidate) bool { return c.durable() == 2 }},
 		{"one volume", cheaper, func(c Candidate) bool { return !c.Layout.Local && c.Layout.N == 1 }},
 		{
 			"lowest failure rate",
@@ -375,7 +375,7 @@ func (a *Advice) name(front []Candidate, r Request) []Candidate {
 // drives says that so many local drives of an instance would do, and why they are not offered.
 func drives(n int, of string) string {
 	if n == 1 {
-		return "one in " + of + " meets it, but is empty once it stops; --survives none allows that"
+		return "one in " + of + " meets it, but loses its data when it stops; --survives none allows that"
 	}
-	return fmt.Sprintf("%d in %s meet it, but are empty once it stops; --survives none allows that", n, of)
+	return fmt.Sprintf("%d in %s meet it, but lose their data when it stops; --survives none allows that", n, of)
 }

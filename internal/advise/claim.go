@@ -214,12 +214,12 @@ func (c Claim) Check(t *topology.Topology) ClaimVerdict {
 		return best
 	}
 	if f, _ := cloud.InstanceLimits(t.Instance.Type); !best.Holds && f.Local.Count > 0 && !f.Local.Limits.Known() {
-		best.Unknown, best.Lines[0] = true, "Not known, for the catalogue has no figure of its own drives. "+best.Lines[0]
+		best.Unknown, best.Lines[0] = true, "Not known: the catalogue has no figures for its own drives. "+best.Lines[0]
 	}
 	if best.Most != nil {
 		line := "Assumes " + best.Storage
 		if len(best.Others) > 0 {
-			line += "; it has " + text.Some(best.Others, 4) + ", too: name one with --volumes"
+			line += "; it also has " + text.Some(best.Others, 4) + ": name one with --volumes"
 		}
 		best.Lines = append(best.Lines, line+".")
 	}
@@ -269,10 +269,10 @@ func (c Claim) check(r reading) ClaimVerdict {
 		return v
 	case some(r.t, func(v topology.Volume) bool { return v.Sustained.ReadIOPS > 0 || v.Sustained.ReadRate > 0 }):
 		v.Lines[0] = strings.Replace(v.Lines[0], "Yes, ", "Yes, for reads, ", 1)
-		v.Lines = append(v.Lines, "Of writes: "+w.Lines[0])
+		v.Lines = append(v.Lines, "For writes: "+w.Lines[0])
 		return v
 	}
-	w.Lines = append(w.Lines, "Of reads alone: "+v.Lines[0])
+	w.Lines = append(w.Lines, "For reads alone: "+v.Lines[0])
 	return w
 }
 
@@ -301,7 +301,7 @@ func (c Claim) grown(typ string) ClaimVerdict {
 	const rounding = 0.005 // a claim is of whole per cent
 	v.Holds = max(iops, rate) >= c.More-rounding
 	v.Sustained = v.Holds && !f.Burst.Known()
-	v.say("%s: %s of IOPS, from %v to %v, and %s of throughput, from %s to %s, after %s.",
+	v.say("%s: %s IOPS, from %v to %v, and %s throughput, from %s to %s, after %s.",
 		map[bool]string{true: "Yes", false: "No"}[v.Holds], text.Change(iops), before.IOPS, now.IOPS, text.Change(rate),
 		before.Rate.SI(), now.Rate.SI(), strings.TrimSuffix(was.To, "<"))
 	if f.Burst.Known() {
@@ -333,7 +333,7 @@ func (c Claim) judge(r reading) ClaimVerdict {
 		v.say("What %s allows is not known: name its volumes with --volumes.", t.Instance.Type)
 		return v
 	case v.Most == nil:
-		v.say("Nothing is known of it: name --instance, --volumes or both.")
+		v.say("Nothing is known about it: name --instance, --volumes or both.")
 		return v
 	}
 	v.Holds = c.metBy(v.Most.IOPS, v.Most.BW)
@@ -378,7 +378,7 @@ func (c Claim) judge(r reading) ClaimVerdict {
 	}
 	if held.Then != nil && !v.Sustained {
 		share := c.of(v.Lasts.IOPS, v.Lasts.BW) / c.figure()
-		v.say("Sustained it is %s, %s of the claim, limited by %s.", c.print(v.Lasts), text.Percent(share), v.Lasts.Label())
+		v.say("It sustains %s, %s of the claim, limited by %s.", c.print(v.Lasts), text.Percent(share), v.Lasts.Label())
 	}
 	if v.Holds && alone {
 		v.say("What the instance allows is not known, and may be less: name it with --instance.")
@@ -444,7 +444,7 @@ func (v *ClaimVerdict) history(typ string) {
 	}
 	switch {
 	case len(f.Changes) == 0:
-		v.say("It is not known since when %s has published this for %s; the catalogue is of %s.", f.Vendor, typ,
+		v.say("It is not known since when %s has published this for %s; the catalogue dates from %s.", f.Vendor, typ,
 			strings.Replace(f.AsOf, "unstated", "a day that is not stated", 1))
 		return
 	case was == nil:
@@ -455,9 +455,9 @@ func (v *ClaimVerdict) history(typ string) {
 		v.Since = "a day after " + date(was.To)
 	}
 	if was != nil {
-		before = "; before it was " + was.Burst.IOPS.String() + " IOPS"
+		before = "; before that, it was " + was.Burst.IOPS.String() + " IOPS"
 		if v.Claim.Rate > 0 {
-			before = "; before it was " + was.Burst.Rate.SI()
+			before = "; before that, it was " + was.Burst.Rate.SI()
 		}
 	}
 	v.say("%s has published it for %s since %s%s.", f.Vendor, typ, v.Since, before)

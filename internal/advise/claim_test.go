@@ -17,24 +17,24 @@ func TestClaims(t *testing.T) {
 		want                            []string
 	}{
 		{"40000 IOPS", "", "", "c6a.xlarge", true, false, 30 * time.Minute, []string{
-			"Yes, but only for 30 min once in 24 h", "Sustained it is 6,000 IOPS, 15.0 % of the claim",
-			"since a day between 2023-03-07 and 2023-05-11; before it was 26,667 IOPS",
+			"Yes, but only for 30 min once in 24 h", "It sustains 6,000 IOPS, 15.0 % of the claim",
+			"since a day between 2023-03-07 and 2023-05-11; before that, it was 26,667 IOPS",
 		}},
 		{"6000 IOPS", "", "", "c6a.xlarge", true, true, 0, []string{"Yes, sustained"}},
 		{"50000 IOPS", "", "", "c6a.xlarge", false, false, 0, []string{"No: at most 40,000 IOPS for 30 min of 16 KiB reads from EBS"}},
 		{"1250MB/s", "", "", "c8g.2xlarge", true, false, 30 * time.Minute, []string{"25.0 % of the claim"}},
 		{"10Gbps", "", "", "c8g.2xlarge", true, false, 30 * time.Minute, nil},
 		{"40000 IOPS", "", "", "m5.12xlarge", true, true, 0, nil},
-		{"24000 IOPS of 8KiB", "8xgp3 50GiB", "raid10", "", false, false, 0, []string{"No: at most 12,000 IOPS of 8 KiB writes", "Of reads alone: As far as the volumes go: yes"}},
-		{"3000 IOPS", "gp2 100GiB", "single", "", true, false, 2000 * time.Second, []string{"Sustained it is 300 IOPS"}},
+		{"24000 IOPS of 8KiB", "8xgp3 50GiB", "raid10", "", false, false, 0, []string{"No: at most 12,000 IOPS of 8 KiB writes", "For reads alone: As far as the volumes go: yes"}},
+		{"3000 IOPS", "gp2 100GiB", "single", "", true, false, 2000 * time.Second, []string{"It sustains 300 IOPS"}},
 		// 5.4 million credits at 500 - 300 a second
 		{"500 IOPS", "gp2 100GiB", "single", "", true, false, 450 * time.Minute, []string{"for 7 h 30 min: it is a burst of volume IOPS (1 volume × 3,000 IOPS"}},
 		// 500 GiB of credits, less 500/1,024 of 40 MiB/s: 512,000 MiB ÷ (100 - 19.53) MiB/s
-		{"100MiB/s of 1MiB", "st1 500GiB", "single", "", true, false, 6363 * time.Second, []string{"Sustained it is 19.5 MiB/s (20.5 MB/s), 19.5 % of the claim"}},
+		{"100MiB/s of 1MiB", "st1 500GiB", "single", "", true, false, 6363 * time.Second, []string{"It sustains 19.5 MiB/s (20.5 MB/s), 19.5 % of the claim"}},
 		// gp3 has no burst: what ends is the instance's
-		{"24000 IOPS reads", "8xgp3 50GiB", "raid10", "c8g.2xlarge", true, false, 30 * time.Minute, []string{"it is a burst of instance IOPS (c8g.2xlarge: 40,000 IOPS", "Sustained it is 12,000 IOPS"}},
+		{"24000 IOPS reads", "8xgp3 50GiB", "raid10", "c8g.2xlarge", true, false, 30 * time.Minute, []string{"it is a burst of instance IOPS (c8g.2xlarge: 40,000 IOPS", "It sustains 12,000 IOPS"}},
 		// The sixth of the users' findings: a claim without a direction holds only if it does for both.
-		{"8000 IOPS", "4xgp3", "raid10", "r6i.2xlarge", false, false, 0, []string{"No: at most 6,000 IOPS of 16 KiB writes", "Of reads alone: Yes, sustained"}},
+		{"8000 IOPS", "4xgp3", "raid10", "r6i.2xlarge", false, false, 0, []string{"No: at most 6,000 IOPS of 16 KiB writes", "For reads alone: Yes, sustained"}},
 		{"5900 IOPS", "4xgp3", "raid10", "r6i.2xlarge", true, true, 0, nil},
 		// Two limits of 12,000, and a near miss: what is said to limit is both, wherever it is said.
 		{
@@ -47,8 +47,8 @@ func TestClaims(t *testing.T) {
 		},
 		{"12000 IOPS", "5xgp3", "raid0", "r6i.2xlarge", true, true, 0, []string{"limited by instance IOPS."}},
 		// 26,667 IOPS and 833.3 MB/s before, 40,000 and 1,250 now.
-		{"+50 %", "", "", "c6a.xlarge", true, false, 0, []string{"Yes: +50.0 % of IOPS, from 26,667 to 40,000, and +50.0 % of throughput, from 833.3 MB/s to 1,250 MB/s", "it sustains 6,000 IOPS"}},
-		{"+60%", "", "", "c6a.xlarge", false, false, 0, []string{"No: +50.0 % of IOPS"}},
+		{"+50 %", "", "", "c6a.xlarge", true, false, 0, []string{"Yes: +50.0 % IOPS, from 26,667 to 40,000, and +50.0 % throughput, from 833.3 MB/s to 1,250 MB/s", "it sustains 6,000 IOPS"}},
+		{"+60%", "", "", "c6a.xlarge", false, false, 0, []string{"No: +50.0 % IOPS"}},
 		{"+60 %", "", "", "c8g.2xlarge", false, false, 0, []string{"Not known: the catalogue has no earlier limits of c8g.2xlarge"}},
 		{"99999 IOPS", "", "", "", false, false, 0, []string{"Nothing is known"}},
 	} {
@@ -96,29 +96,29 @@ func TestClaimsOfVendors(t *testing.T) {
 		{"400000 IOPS", "1x nvme", "Standard_L8s_v3", true, true, "the volumes", "of 4 KiB reads"},
 		{"50000 IOPS", "", "c4d-standard-4", true, true, "hyperdisk-balanced", "of 4 KiB reads"},
 		{"250MiB/s", "1x st1 1TiB", "m5.large", true, false, "the volumes", "for 30 min"},
-		{"44200 IOPS", "", "Standard_E8bds_v5:nvme", true, true, "Premium SSD v2 and Ultra", "it has managed disks, too"},
+		{"44200 IOPS", "", "Standard_E8bds_v5:nvme", true, true, "Premium SSD v2 and Ultra", "it also has managed disks"},
 		{"16667 IOPS", "", "Standard_D8s_v6", true, true, "Premium SSD v2 and Ultra", "when Azure has published"},
 		{"12800 IOPS", "", "Standard_D8s_v3", true, true, "managed disks", "when Azure has published"},
 		{"100MB/s", "1x P10", "", true, true, "the volumes", "of 256 KiB reads"},
 		{"2400MiB/s", "1x hyperdisk-balanced 1000GiB 10000iops 2400MiB/s", "c3-standard-44", true, true, "the volumes", ""},
-		{"3300000 IOPS", "", "i3.16xlarge", true, true, "its own 8 drives", "it has EBS, too"},
-		{"100000 IOPS", "", "i4i.xlarge", true, true, "its own 1 drive", "Of writes: No: at most 55,000 IOPS"},
+		{"3300000 IOPS", "", "i3.16xlarge", true, true, "its own 8 drives", "it also has EBS"},
+		{"100000 IOPS", "", "i4i.xlarge", true, true, "its own 1 drive", "For writes: No: at most 55,000 IOPS"},
 		{"400000 IOPS", "", "Standard_L8s_v3", true, true, "its own 1 drive", ""},
 		{"200000 IOPS", "", "i7ie.2xlarge", true, true, "its own 2 drives", ""},
-		{"120000 IOPS", "", "n2-standard-64", true, true, "pd-extreme", "it has pd-balanced, pd-ssd and pd-standard, too"},
-		{"30000 IOPS", "", "m5d.large", true, true, "its own 1 drive", "Of writes: No: at most 15,000 IOPS"},
+		{"120000 IOPS", "", "n2-standard-64", true, true, "pd-extreme", "it also has pd-balanced, pd-ssd and pd-standard"},
+		{"30000 IOPS", "", "m5d.large", true, true, "its own 1 drive", "For writes: No: at most 15,000 IOPS"},
 		{"3000000 IOPS", "", "z3-highmem-88-standardlssd", true, true, "its own 6 drives", ""},
 		{"3000 IOPS", "", "d3.xlarge", true, true, "EBS", ""},
-		{"90000 IOPS", "", "d3.xlarge", false, false, "EBS", "Not known, for the catalogue has no figure of its own drives"},
+		{"90000 IOPS", "", "d3.xlarge", false, false, "EBS", "Not known: the catalogue has no figures for its own drives"},
 		{"894399 IOPS", "1x nvme", "Standard_L8s_v3", false, false, "the volumes", "Not known: at least 400,000"},
-		{"1000000 IOPS", "", "dl1.24xlarge", true, true, "its own 4 drives", "Of writes: No: at most 800,000"},
+		{"1000000 IOPS", "", "dl1.24xlarge", true, true, "its own 4 drives", "For writes: No: at most 800,000"},
 		{"680000 IOPS writes", "4x nvme", "m5d.24xlarge", true, true, "the volumes", "of 4 KiB writes"},
 		{"5000 IOPS", "1x P30", "Standard_D8s_v5", true, true, "the volumes", ""},
 		{"20000 IOPS", "4x P30", "Standard_D8s_v5", true, false, "the volumes", "for 30 min"},
 		{"200MB/s", "1x P30", "Standard_D8s_v5", true, true, "the volumes", ""},
 		{"16000 IOPS reads", "1x P30 readonly", "Standard_D8s_v3", true, true, "the volumes", "host cache"},
 		{"20000 IOPS reads", "1x P30 readonly", "Standard_D8s_v3", false, false, "the volumes", "No: at most 16,000"},
-		{"3500 IOPS", "1x P10", "Standard_D8s_v5", true, false, "the volumes", "Sustained it is 500 IOPS"},
+		{"3500 IOPS", "1x P10", "Standard_D8s_v5", true, false, "the volumes", "It sustains 500 IOPS"},
 		{"15000 IOPS", "2x pd-ssd 1000GiB", "n2-standard-8", true, true, "the volumes", ""},
 		{"27000 IOPS", "2x pd-ssd 1000GiB", "n2-standard-8", false, false, "the volumes", "No: at most 15,000"},
 		{"9000 IOPS", "1x pd-balanced 1000GiB", "n2-standard-8", true, true, "the volumes", ""},
@@ -174,9 +174,9 @@ func TestVerdictsOfClaims(t *testing.T) {
 		{"+60 %", "", "c6a.xlarge", "fail", ""},
 		{"+60 %", "", "m5.xlarge", "measured", "Not known"},
 		{"1 IOPS", "", "c4-standard-8", "measured", "is not known"},
-		{"16000 IOPS", "", "d3.xlarge", "measured", "no figure of its own drives"},
+		{"16000 IOPS", "", "d3.xlarge", "measured", "no figures for its own drives"},
 		// 894,399 were measured
-		{"401000 IOPS", "", "Standard_L8s_v3", "measured", "It may do more: the catalogue's figures of it are partial."},
+		{"401000 IOPS", "", "Standard_L8s_v3", "measured", "It may do more: the catalogue's figures for it are partial."},
 		{"400000 IOPS", "", "Standard_L8s_v3", "pass", ""},
 		// AWS's own figure
 		{"101000 IOPS", "", "i4i.xlarge", "fail", "No: at most 100,000 IOPS"},
@@ -218,15 +218,15 @@ func TestHistoryOfClaims(t *testing.T) {
 	}{
 		{"c6a.xlarge", Claim{IOPS: 6000}, "AWS has published it for c6a.xlarge since at least 2022-02-21."},
 		{"c6a.xlarge", Claim{IOPS: 26667}, "AWS has published it for c6a.xlarge since at least 2022-02-21."},
-		{"c6a.xlarge", Claim{IOPS: 26700}, "since a day between 2023-03-07 and 2023-05-11; before it was 26,667 IOPS."},
-		{"c6a.xlarge", Claim{IOPS: 40000}, "since a day between 2023-03-07 and 2023-05-11; before it was 26,667 IOPS."},
+		{"c6a.xlarge", Claim{IOPS: 26700}, "since a day between 2023-03-07 and 2023-05-11; before that, it was 26,667 IOPS."},
+		{"c6a.xlarge", Claim{IOPS: 40000}, "since a day between 2023-03-07 and 2023-05-11; before that, it was 26,667 IOPS."},
 		{"c6a.xlarge", Claim{IOPS: 40030}, "since a day between 2023-03-07 and 2023-05-11"}, // rounded
 		{"c6a.xlarge", Claim{IOPS: 40050}, ""},
 		{"c6a.xlarge", Claim{Rate: mb(833)}, "since at least 2022-02-21."},
-		{"c6a.xlarge", Claim{Rate: mb(1250)}, "before it was 833.3 MB/s."},
+		{"c6a.xlarge", Claim{Rate: mb(1250)}, "before that, it was 833.3 MB/s."},
 		{"c6a.xlarge", Claim{Rate: mb(1252)}, ""},
-		{"r6in.32xlarge", Claim{IOPS: 400000}, "since a day between 2023-05-11 and 2023-06-15; before it was 350,000 IOPS."},
-		{"c8g.2xlarge", Claim{IOPS: 40000}, "It is not known since when AWS has published this for c8g.2xlarge; the catalogue is of 2026-10-27."},
+		{"r6in.32xlarge", Claim{IOPS: 400000}, "since a day between 2023-05-11 and 2023-06-15; before that, it was 350,000 IOPS."},
+		{"c8g.2xlarge", Claim{IOPS: 40000}, "It is not known since when AWS has published this for c8g.2xlarge; the catalogue dates from 2026-10-27."},
 		{"nosuch", Claim{IOPS: 1}, ""},
 	} {
 		v := ClaimVerdict{Claim: c.claim}
@@ -258,7 +258,7 @@ func TestHistoryOfClaims(t *testing.T) {
 		{1000, true, true, "Yes, sustained"},
 		{1001, true, true, "Yes, sustained"},
 		{1002, true, false, "only for a time that is not known: it is a burst of volume IOPS"},
-		{3003, true, false, "Sustained it is 1,000 IOPS, 33.3 % of the claim"},
+		{3003, true, false, "It sustains 1,000 IOPS, 33.3 % of the claim"},
 		{3004, false, false, "No:"},
 	} {
 		v := Claim{IOPS: c.claim, Block: 4096}.Check(one(1000, 3000))

@@ -88,7 +88,7 @@ func TestNotesOfWhatIsIgnored(t *testing.T) {
 		"commits on EC2":           {"aws", stream(waits), ""},
 		"a failure rate on Google": {"gcp", &workload.Demand{Durability: workload.Durability{AFR: 1e-9}}, "no failure rate of Google's disks"},
 		"a failure rate on EC2":    {"aws", &workload.Demand{Durability: workload.Durability{AFR: 1e-9}}, ""},
-		"at least":                 {"aws", &workload.Demand{AtLeast: []string{"x"}}, "the demand was watched on storage that was full (x)"},
+		"at least":                 {"aws", &workload.Demand{AtLeast: []string{"x"}}, "the demand was observed on saturated storage (x)"},
 	} {
 		out := &Advice{}
 		out.notes(Request{Cloud: cloud.Named(c.cloud), Prices: &cloud.Prices{}, Demand: c.d})
@@ -198,7 +198,7 @@ func TestMachinesThatFit(t *testing.T) {
 		"one by name":           {Request{Prices: prices("x8", 1), Instance: "x8"}, "x8", ""},
 		"one that is too small": {Request{Prices: prices("x8", 1), Instance: "x8", VCPUs: 9}, "x8", "has 8 vCPUs, and 9 are asked for"},
 		"one without a price":   {Request{Prices: prices(), Instance: "x8"}, "", "x8 has no price"},
-		"one that is not there": {Request{Prices: prices(), Instance: "y"}, "", `"y" is no machine type of Azure in the catalogue`},
+		"one that is not there": {Request{Prices: prices(), Instance: "y"}, "", `"y" is not a machine type of Azure in the catalogue`},
 	} {
 		c.r.Cloud = made
 		fit, err := c.r.instances()

@@ -125,7 +125,7 @@ func (r *Request) finish(c *Candidate, instances []priced) error {
 // remarks are what a buyer should know of a row.
 func (r *Request) remarks(c *Candidate) {
 	if c.Instance.CPUCredits {
-		c.Notes = append(c.Notes, c.Type+": its CPU runs on credits, which are apart from those of its storage")
+		c.Notes = append(c.Notes, c.Type+": its CPU runs on credits, which are separate from those of its storage")
 	}
 	if c.Layout.Level == topology.RAID0 && !c.Layout.Local {
 		c.Notes = append(c.Notes, fmt.Sprintf("losing one of the %d volumes loses all data", c.Layout.N))
@@ -168,7 +168,7 @@ func (a *Advice) notes(r Request) {
 		say("%s: %s", text.Join(" in ", "prices of "+p.what, r.Prices.Region), p.from.Cited(r.Now))
 	}
 	if len(r.Demand.AtLeast) > 0 {
-		say("the demand was watched on storage that was full (%s): the true one may be larger, so this is the least to buy",
+		say("the demand was observed on saturated storage (%s): the true demand may be larger, so this is the least to buy",
 			strings.Join(r.Demand.AtLeast, "; "))
 	}
 	if slices.ContainsFunc(r.Demand.Streams, func(s workload.Stream) bool { return !s.Random }) {
@@ -189,7 +189,7 @@ func (a *Advice) notes(r Request) {
 		"latency": slices.ContainsFunc(r.Demand.Streams, waits), "afr": r.Demand.Durability.AFR > 0,
 	} {
 		if lacks[flag] != "" && asked {
-			say("what the demand says of %s is ignored: %s", map[string]string{"afr": "data loss"}[flag], lacks[flag])
+			say("what the demand says about %s is ignored: %s", map[string]string{"afr": "data loss"}[flag], lacks[flag])
 		}
 	}
 	for _, c := range a.Rows {

@@ -90,7 +90,7 @@ func FromResult(name string, r *result.Result) (*workload.Demand, error) {
 	loads := r.Workloads
 	if len(loads) == 0 {
 		loads = imagined(r)
-		d.Notes = append(d.Notes, "the job is not known: sizes are those of the figures' mean, and random is assumed")
+		d.Notes = append(d.Notes, "the job is not known: sizes are means from the figures, and random I/O is assumed")
 	}
 	free := false
 	for i := range loads {

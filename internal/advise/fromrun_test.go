@@ -75,7 +75,7 @@ func TestFromFigures(t *testing.T) {
 	row := job("x", 300, 700, 16*units.KiB)
 	d, err := FromResults("x", []*result.Result{{Name: "x", Jobs: []fio.Job{row}, Total: row}})
 	if err != nil || len(d.Streams) != 2 || d.Streams[0].IOPS != 300 || d.Streams[1].Blocks[0].Size != 16*units.KiB ||
-		!strings.Contains(strings.Join(d.Notes, ""), "random is assumed") {
+		!strings.Contains(strings.Join(d.Notes, ""), "random I/O is assumed") {
 		t.Errorf("%+v %v", d, err)
 	}
 	if d, err := FromResults("x", []*result.Result{{Name: "x"}, nil}); err == nil {

@@ -283,13 +283,13 @@ func TestInvalidResultsMeetNothing(t *testing.T) {
 		return Side{Name: name, Invalid: why, Result: &result.Result{Jobs: []fio.Job{row}, Total: row, Measured: time.Second}}
 	}
 	for want, sides := range map[string][]Side{
-		"a meets it.":                        {side("a")},
+		"a meets the demand.":                {side("a")},
 		"a is INVALID and cannot be judged.": {side("a", "no")},
-		"b meets it.":                        {side("a", "no"), side("b")},
-		"Neither meets it.":                  {side("a", "no"), side("b", "no")},
-		"None meets it.":                     {side("a", "no"), side("b", "no"), side("c", "no")},
-		"a and b meet it.":                   {side("a"), side("b"), side("c", "no")},
-		"All meet it.":                       {side("a"), side("b"), side("c")},
+		"b meets the demand.":                {side("a", "no"), side("b")},
+		"Neither meets the demand.":          {side("a", "no"), side("b", "no")},
+		"None meets the demand.":             {side("a", "no"), side("b", "no"), side("c", "no")},
+		"a and b meet the demand.":           {side("a"), side("b"), side("c", "no")},
+		"All meet the demand.":               {side("a"), side("b"), side("c")},
 	} {
 		m := Meets(d, sides)
 		for i, s := range m.Sides {
@@ -336,7 +336,7 @@ func TestClaimOfReadsAlone(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	topo.Arrays[0].Volumes[0].Sustained.WriteIOPS = 499
-	if got := strings.Join((Claim{IOPS: 500, Block: 4096}).Check(topo).Lines, "|"); !strings.Contains(got, "Of writes: No: at most 499 IOPS") {
+	if got := strings.Join((Claim{IOPS: 500, Block: 4096}).Check(topo).Lines, "|"); !strings.Contains(got, "For writes: No: at most 499 IOPS") {
 		t.Errorf("%q", got)
 	}
 }

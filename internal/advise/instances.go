@@ -42,7 +42,7 @@ func (r *Request) instances() ([]priced, error) {
 		month, priceOK := r.Prices.Instance(r.Instance)
 		switch {
 		case !ok:
-			return nil, fmt.Errorf("%.40q is no machine type of %s in the catalogue", r.Instance, r.provider().Terms().Cloud)
+			return nil, fmt.Errorf("%.40q is not a machine type of %s in the catalogue", r.Instance, r.provider().Terms().Cloud)
 		case !priceOK:
 			return nil, fmt.Errorf("%s has no price in %s; bring a price list that has it with --prices", r.Instance,
 				r.Prices.Region)
@@ -76,7 +76,7 @@ func (r *Request) suits(f cloud.InstanceFacts) error {
 	case r.Arch != "" && f.Arch != r.Arch:
 		return fmt.Errorf("%s is %s, and %s is asked for", f.Type, f.Arch, r.Arch)
 	case !r.wanted(f.Type):
-		return fmt.Errorf("%s is of none of the families asked for: %s", f.Type, strings.Join(r.Families, ", "))
+		return fmt.Errorf("%s is in none of the requested families: %s", f.Type, strings.Join(r.Families, ", "))
 	}
 	return nil
 }
@@ -230,7 +230,7 @@ func (q requirement) share(f cloud.InstanceFacts) (float64, string) {
 		case !q.steady.under(need{p[0].Base, p[1].Base}):
 			want = q.steady
 		default:
-			word = "has not credits enough for the bursts: it sustains"
+			word = "has too few credits for the bursts: it sustains"
 		}
 	}
 	iops, rate := have.iops/want.iops, have.bytes/want.bytes

@@ -301,15 +301,15 @@ func (m *Met) decide() string {
 	n := len(m.Sides)
 	switch {
 	case len(good) == n && n != 1:
-		return "All meet it."
+		return "All meet the demand."
 	case n == 1 && len(m.Sides[0].Invalid) > 0:
 		return m.Sides[0].Name + " is INVALID and cannot be judged."
 	case n == 1 && !m.Sides[0].Missed && m.Sides[0].Open:
 		return m.Sides[0].Name + " cannot tell: " + m.Sides[0].open() + "."
 	case len(good) > 0:
-		return text.List(good) + map[bool]string{true: " meets it.", false: " meet it."}[len(good) == 1]
+		return text.List(good) + map[bool]string{true: " meets the demand.", false: " meet the demand."}[len(good) == 1]
 	}
-	parts := []string{[]string{m.Sides[0].Name + " does not meet it.", "Neither meets it.", "None meets it."}[min(n, 3)-1]}
+	parts := []string{[]string{m.Sides[0].Name + " does not meet", "Neither meets", "None meets"}[min(n, 3)-1] + " the demand."}
 	var partly text.Groups
 	for _, s := range m.Sides {
 		if part := s.partly(); part != "" && len(s.Invalid) == 0 {

@@ -146,7 +146,7 @@ func (a *Advice) seriesNotes(s *Series) {
 		text.Plural(len(s.Intervals), "interval"), text.Duration(s.Intervals[0].Len), text.Duration(long.Round(time.Second)),
 	))
 	if long < day {
-		a.Assumed = append(a.Assumed, "they cover less than a day, and are taken to repeat")
+		a.Assumed = append(a.Assumed, "they cover less than a day, and are assumed to repeat")
 	}
 }
 

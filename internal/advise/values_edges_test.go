@@ -174,12 +174,12 @@ func TestNamesByHand(t *testing.T) {
 		return strings.Join(all, "; ")
 	}
 	a, r := &Advice{}, Request{Demand: &workload.Demand{}}
-	if got := names(a.name(front, r)); got != "cheapest that keeps its data when the instance stops; survives a volume; one volume; "+
+	if got := names(a.name(front, r)); got != "cheapest that keeps its data when the instance stops; redundant; one volume; "+
 		"lowest failure rate, lowest latency; local drives, empty after a stop" {
 		t.Error(got)
 	}
 	r.Demand.Durability.Survives = workload.NoLoss
-	if got := names(a.name(front, r)); got != "cheapest, lowest latency, local drives, empty after a stop; survives a volume; one volume; lowest failure rate" {
+	if got := names(a.name(front, r)); got != "cheapest, lowest latency, local drives, empty after a stop; redundant; one volume; lowest failure rate" {
 		t.Error(got)
 	}
 	// Of two that are alike the first is all of it.

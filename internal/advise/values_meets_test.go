@@ -63,13 +63,13 @@ streams:
 	if math.Abs(float64(one.Sustained)-43.375e6) > 1 || one.Steady != 80*mib || one.BurstFor != 30*time.Minute || one.Instance != "t4g.medium" || one.Met {
 		t.Errorf("%+v", one)
 	}
-	if want := "Neither meets it. a meets logs and scan, for 30 min a day: then the t4g.medium limits it to 51.7 %. " +
+	if want := "Neither meets the demand. a meets logs and scan, for 30 min a day: then the t4g.medium limits it to 51.7 %. " +
 		"b meets scan, for 30 min a day: then the t4g.medium limits it to 51.7 %."; small.Decision != want {
 		t.Errorf("%q, want %q", small.Decision, want)
 	}
 	for decision, sides := range map[string][]Side{
-		"x does not meet it.": {side("x", 78*mib, 100*mib, time.Millisecond, "")},
-		"None meets it.":      {side("x", 1*mib, 1*mib, time.Millisecond, ""), side("y", 1*mib, 1*mib, time.Millisecond, ""), side("z", 1*mib, 1*mib, time.Millisecond, "")},
+		"x does not meet the demand.": {side("x", 78*mib, 100*mib, time.Millisecond, "")},
+		"None meets the demand.":      {side("x", 1*mib, 1*mib, time.Millisecond, ""), side("y", 1*mib, 1*mib, time.Millisecond, ""), side("z", 1*mib, 1*mib, time.Millisecond, "")},
 	} {
 		if got := Meets(d, sides).Decision; got != decision {
 			t.Errorf("%q, want %q", got, decision)
@@ -80,7 +80,7 @@ streams:
 	if x, y := edge.Sides[0].Streams[0].Share, edge.Sides[1].Streams[0].Share; math.Abs(x-0.98125) > 1e-9 || math.Abs(y-0.97875) > 1e-9 {
 		t.Errorf("%v and %v", x, y)
 	}
-	if got := edge.Decision; got != "Neither meets it. x meets logs and scan. y meets scan." {
+	if got := edge.Decision; got != "Neither meets the demand. x meets logs and scan. y meets scan." {
 		t.Error(got)
 	}
 }

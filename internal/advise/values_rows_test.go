@@ -93,7 +93,7 @@ func TestCreditsAtAnyScale(t *testing.T) {
 			{peak: need{4000 * by, by}, steady: need{1000 * (1 + 5e-10) * by, by}, course: long},
 			{peak: need{4000 * by, by}, steady: need{by, 100e6 * (1 + 5e-10) * by}, course: long},
 		} {
-			if share, text := q.share(f); q.holds(f) || math.Abs(share-0.25) > 1e-6 || !strings.HasPrefix(text, "has not credits enough") {
+			if share, text := q.share(f); q.holds(f) || math.Abs(share-0.25) > 1e-6 || !strings.HasPrefix(text, "has too few credits") {
 				t.Errorf("at %v: %v %q", by, share, text)
 			}
 		}
@@ -141,11 +141,11 @@ func TestDecidedByHand(t *testing.T) {
 	}
 	on := func(s Side, i topology.Instance) Side { s.Topology = &topology.Topology{Instance: i}; return s }
 	for want, sides := range map[string][]Side{
-		"a meets it.":       {side("a", 80*mib)},
-		"All meet it.":      {side("a", 80*mib), side("b", 79*mib)},
-		"b meets it.":       {side("a", 40*mib), side("b", 80*mib)},
-		"a and c meet it.":  {side("a", 80*mib), side("b", 40*mib), side("c", 80*mib)},
-		"Neither meets it.": {side("a", 40*mib), side("b", 0)},
+		"a meets the demand.":       {side("a", 80*mib)},
+		"All meet the demand.":      {side("a", 80*mib), side("b", 79*mib)},
+		"b meets the demand.":       {side("a", 40*mib), side("b", 80*mib)},
+		"a and c meet the demand.":  {side("a", 80*mib), side("b", 40*mib), side("c", 80*mib)},
+		"Neither meets the demand.": {side("a", 40*mib), side("b", 0)},
 	} {
 		if got := Meets(d, sides).Decision; got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -155,7 +155,7 @@ func TestDecidedByHand(t *testing.T) {
 	two := demand(t, "workload: app\nstreams:\n  - {name: w, does: sequential write, block: 64KiB, rate: 80MiB/s}\n  - {name: r, does: sequential read, block: 64KiB, rate: 10MiB/s}\n")
 	mixed := side("a", 40*mib)
 	mixed.Result.Total.Read = fio.Direction{BW: 10 * mib, IOPS: 160, Bytes: 300 * units.MiB}
-	if got := Meets(two, []Side{mixed}); got.Decision != "a does not meet it. a meets r." || got.Sides[0].Met {
+	if got := Meets(two, []Side{mixed}); got.Decision != "a does not meet the demand. a meets r." || got.Sides[0].Met {
 		t.Errorf("%+v", got)
 	}
 	// The machine sustains half of it, or it is not known what it does: of a burst alone nothing lasts.
@@ -322,7 +322,7 @@ func TestMachinesByHand(t *testing.T) {
 		"has 8 vCPUs, and 9 are":                        func(r *Request) { r.VCPUs = 9 },
 		"16 GiB of memory, and 17 GiB":                  func(r *Request) { r.Memory = 17 * units.GiB },
 		"is arm64, and x86_64 is":                       func(r *Request) { r.Arch = "x86_64" },
-		"is of none of the families asked for: m*, r8g": func(r *Request) { r.Families = []string{"m*", "r8g"} },
+		"is in none of the requested families: m*, r8g": func(r *Request) { r.Families = []string{"m*", "r8g"} },
 	} {
 		own := r
 		change(&own)
@@ -334,7 +334,7 @@ func TestMachinesByHand(t *testing.T) {
 			t.Errorf("%q: %v", want, err)
 		}
 	}
-	for _, c := range []struct{ name, want string }{{"nosuch.large", "is no machine type of EC2 in the catalogue"}, {"r9g.large", "has no price in us-east-1"}} {
+	for _, c := range []struct{ name, want string }{{"nosuch.large", "is not a machine type of EC2 in the catalogue"}, {"r9g.large", "has no price in us-east-1"}} {
 		own := r
 		own.Instance = c.name
 		if _, err := own.instances(); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -509,7 +509,7 @@ func TestRemarksByHand(t *testing.T) {
 	gp3 := Layout{Level: topology.RAID0, N: 8, Chunk: chunk, Spec: cloud.VolumeSpec{Type: "gp3"}}
 	c := Candidate{Layout: gp3, Type: "t4g.medium", Instance: cloud.InstanceFacts{CPUCredits: true, Weightings: []string{"vpc-1", "ebs-1"}}}
 	r.remarks(&c)
-	if got := strings.Join(c.Notes, "\n"); got != "t4g.medium: its CPU runs on credits, which are apart from those of its storage\n"+
+	if got := strings.Join(c.Notes, "\n"); got != "t4g.medium: its CPU runs on credits, which are separate from those of its storage\n"+
 		"losing one of the 8 volumes loses all data\nt4g.medium: the bandwidth weighting ebs-1 adds 25 % of throughput, which is not counted" {
 		t.Errorf("%q", got)
 	}
@@ -682,7 +682,7 @@ func TestSeriesEdges(t *testing.T) {
 		t.Errorf("%q", a.Assumed)
 	}
 	s.Intervals = s.Intervals[:1]
-	if a.seriesNotes(s); len(a.Assumed) != 3 || a.Assumed[2] != "they cover less than a day, and are taken to repeat" {
+	if a.seriesNotes(s); len(a.Assumed) != 3 || a.Assumed[2] != "they cover less than a day, and are assumed to repeat" {
 		t.Errorf("%q", a.Assumed)
 	}
 }

@@ -308,7 +308,7 @@ func TestSharesByHand(t *testing.T) {
 		"credits": {
 			requirement{peak: need{4000, 50e6}, steady: need{100, 1e6}, course: []span{{need: need{iops: 4000}, seconds: 2400}, {seconds: 1200}}},
 			0.25,
-			"has not credits enough for the bursts: it sustains 1,000 of 4,000 volume I/Os per second",
+			"has too few credits for the bursts: it sustains 1,000 of 4,000 volume I/Os per second",
 		},
 	} {
 		share, _ := c.q.share(f)
@@ -341,7 +341,7 @@ func TestFrontByHand(t *testing.T) {
 		c(130, 2, 0.004, workload.LostInstance, 2*ms),   // more durable
 		c(140, 2, 0.004, workload.LostInstance, 2*ms),   // only dearer
 		c(150, 1, 0.004, workload.LostInstance, 2*ms),   // simpler
-		c(160, 9, 0, workload.LostVolume, 3*ms),         // survives a volume
+		c(160, 9, 0, workload.LostVolume, 3*ms),         // redundant
 		c(170, 4, 0, workload.LostVolume, 3*ms+20*1000), // simpler, 20 µs do not count
 	}
 	var got []cloud.USD

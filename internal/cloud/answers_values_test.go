@@ -90,7 +90,7 @@ func TestGoogleIdentifies(t *testing.T) {
 	} {
 		said = text
 		id, err := Google{}.Identify(t.Context(), fstest.MapFS{})
-		if id != (Identity{InstanceType: want}) || (err == nil) != (want != "") || err != nil && !strings.Contains(err.Error(), "is no machine type") {
+		if id != (Identity{InstanceType: want}) || (err == nil) != (want != "") || err != nil && !strings.Contains(err.Error(), "is not a machine type") {
 			t.Errorf("%q: %+v %v, want %q", text, id, err, want)
 		}
 	}

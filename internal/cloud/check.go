@@ -216,7 +216,7 @@ func (d *Provider) checkTable(file string, data []byte, names map[string]func(r 
 		case c.key == "first" && at != 0:
 			return place(0, "want the column %s ahead of the others", c.name)
 		case c.key == "needed" && at < 0:
-			return place(0, "want the column %s, too", c.name)
+			return place(0, "want the column %s as well", c.name)
 		}
 	}
 	seen := map[string]bool{}
@@ -250,7 +250,7 @@ func (d *Provider) checkTable(file string, data []byte, names map[string]func(r 
 			}
 		}
 		if seen[key] {
-			return place(0, "a row above says something else of the same: keep one")
+			return place(0, "a row above contradicts it: keep one")
 		}
 		seen[key] = true
 	}

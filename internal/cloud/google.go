@@ -51,7 +51,7 @@ func (g Google) Identify(ctx context.Context, root fs.FS) (Identity, error) {
 	}
 	id := Identity{InstanceType: path.Base(strings.TrimSpace(typ))}
 	if !googleName.MatchString(id.InstanceType) {
-		return Identity{}, fmt.Errorf("Google metadata: %.60q is no machine type", typ)
+		return Identity{}, fmt.Errorf("Google metadata: %.60q is not a machine type", typ)
 	}
 	return id, nil
 }

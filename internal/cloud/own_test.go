@@ -281,8 +281,8 @@ func TestWhatOwnCloudsLack(t *testing.T) {
 	two := strings.NewReplacer("read_mbs,", "read_mbs,read_mibs,", ",900,450,", ",900,900,450,", ",1800,900,",
 		",1800,,900,")
 	for _, c := range []struct{ file, text, want string }{
-		{fileLimits, without(fileLimits, "type"), "limits.csv:1: want the column type, too"},
-		{fileLimits, without(fileLimits, "machine"), "limits.csv:1: want the column machine, too"},
+		{fileLimits, without(fileLimits, "type"), "limits.csv:1: want the column type as well"},
+		{fileLimits, without(fileLimits, "machine"), "limits.csv:1: want the column machine as well"},
 		{fileLimits, without(fileLimits, "series"), "limits.csv:1: want the column series ahead of the others"},
 		{fileMachines, without(fileMachines, "name"), "machines.csv:1: want the column name ahead of the others"},
 		{fileLocal, without(fileLocal, "name"), "local.csv:1: want the column name ahead of the others"},

@@ -162,7 +162,7 @@ func ReadPrices(r io.Reader) (*Prices, error) {
 	p := noPrices()
 	err := p.readCSV(r)
 	if err == nil && len(p.Instances)+len(p.Volumes) == 0 {
-		err = errors.New("there is no price of an instance or a volume in it")
+		err = errors.New("it has no price for an instance or a volume")
 	}
 	if err != nil {
 		return nil, err
@@ -289,7 +289,7 @@ func newest(a, b Provenance) Provenance {
 func (p *Prices) Merge(more *Prices) error {
 	if p.Region != "" && more.Region != "" && p.Region != more.Region &&
 		(len(more.Instances) == 0 || len(more.Volumes) == 0) {
-		return fmt.Errorf("the list is of %s and lacks instances or volumes; those at hand are of %s", more.Region, p.Region)
+		return fmt.Errorf("the list is for %s and lacks instances or volumes; the built-in ones are for %s", more.Region, p.Region)
 	}
 	if more.Region != "" {
 		p.Region = more.Region

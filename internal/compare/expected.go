@@ -59,7 +59,7 @@ func ReadExpectations(name string) (*Expectations, error) {
 	if err != nil {
 		data, err = sys.ReadFile(name, sys.ConfigLimit)
 		if errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("%s does not exist, and there is no built-in table of that name: there are %s", name,
+			return nil, fmt.Errorf("%s does not exist, and there is no built-in table of that name, only %s", name,
 				strings.Join(Tables(), ", "))
 		}
 		if err != nil {
@@ -102,7 +102,7 @@ func (x Expectation) limits(tolerance string) (value, share float64, err error) 
 		return 0, 0, err
 	}
 	if value, err = f.Unit.parse(x.Value); err != nil || !usable(value) {
-		return 0, 0, fmt.Errorf("value %q is no amount of %s above 0", x.Value, f.Unit)
+		return 0, 0, fmt.Errorf("value %q is not an amount of %s above 0", x.Value, f.Unit)
 	}
 	tolerance = cmp.Or(x.Tolerance, tolerance, "5%")
 	share, err = units.ParsePercent(tolerance)

@@ -46,7 +46,7 @@ func (l *Lasting) Whole() float64 {
 func (l *Lasting) String() string {
 	verb, since := "stepped", " with "+l.Run
 	if l.Drift {
-		verb, since = "drifts", " a run since "+l.Run
+		verb, since = "drifts", " per run since "+l.Run
 	}
 	size := text.Change(l.Size.Center-1) + " " + text.Between(l.Size.Lo-1, l.Size.Hi-1)
 	if l.Runs > 1 {

@@ -263,7 +263,7 @@ func (w Work) sync() string {
 	if w.Sync == "none" {
 		return ""
 	}
-	return w.Sync
+	return strings.Replace(w.Sync, syncEach, "=", 1)
 }
 
 // StatedFor is the scenario of a suite that asks for the work that a result did, so that its thresholds

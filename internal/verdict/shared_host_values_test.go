@@ -71,7 +71,7 @@ func TestWhatIsNotKnownIsAskedFor(t *testing.T) {
 		"measured here":      {[]Scenario{brought("")}, storage},
 		"one with its job":   {[]Scenario{brought("a.txt"), brought("a.txt", fio.Workload{})}, storage},
 		"on a shared host":   {[]Scenario{brought("a.txt"), {Measurement: named(2, 60).Measurement, SharedHost: "CI"}}, "on a shared host (CI)"},
-		"short, all of them": {[]Scenario{named(1, 2)}, "since 2 s are too short"},
+		"short, all of them": {[]Scenario{named(1, 2)}, "because 2 s is too short"},
 	} {
 		if got := earn(c.runs); !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)

@@ -252,11 +252,11 @@ func earn(runs []Scenario) string {
 	}
 	switch {
 	case len(short) > 0 && len(short) == len(runs):
-		return fmt.Sprintf("Nothing could be judged, since %s are too short: measure each scenario for %s or more.",
+		return fmt.Sprintf("Nothing could be judged, because %s is too short: measure each scenario for %s or more.",
 			text.Duration(longest), text.Duration(diagnose.LeastForInterval))
 	case len(short) > 0:
-		return fmt.Sprintf("Nothing could be judged: no limit is known (--volumes, --instance, a suite), and %d of %s are "+
-			"too short: %s.", len(short),
+		return fmt.Sprintf("Nothing could be judged: no limit is known (--volumes, --instance, a suite), and %d of %s ran "+
+			"too briefly: %s.", len(short),
 			text.Plural(len(runs), "scenario"), text.Some(short, 4))
 	}
 	if !slices.ContainsFunc(runs, func(m Scenario) bool {

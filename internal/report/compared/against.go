@@ -61,7 +61,7 @@ func Against(a *compare.Against) *page.Document {
 	}
 	d.Records, d.Tests = &records, []page.Suite{suite}
 	if accept != "" {
-		changed.Lines = append(changed.Lines, "it is reported until runs return, or until it is accepted: "+accept)
+		changed.Lines = append(changed.Lines, "reported until the figures return, or until it is accepted: "+accept)
 	}
 	d.Add(rows, changed, page.Lead("note", a.Notes...))
 	return d

@@ -83,10 +83,10 @@ func intervals(t *compare.Table, r *compare.Row) page.Drawing {
 func caption(r *compare.Row) string {
 	for i := range r.Cells {
 		if c := &r.Cells[i]; len(c.Rounds) > 1 && c.Figure.N > 1 {
-			return r.Figure.Name + ". Bars are 95 % intervals over rounds; of a single round they are what its own seconds say."
+			return r.Figure.Name + ". Bars are 95 % intervals over rounds; for a single round, over its own seconds."
 		}
 	}
-	return r.Figure.Name + ". Bars are what each run's own seconds say: they do not show how much runs differ."
+	return r.Figure.Name + ". Bars are intervals over each run's own seconds: they do not show how much runs differ."
 }
 
 // records has a row for each scenario and side in CSV; rounds that are struck out are rows of their

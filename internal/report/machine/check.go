@@ -26,7 +26,8 @@ func Check(all []finding.Finding, fine []finding.Passed, notes []string, data an
 		d.Head.Word, d.Head.Tone = text.Join(", ", counted(all), ok), worst(all)
 		d.Head.Main = page.NewFigure("", "findings", len(all), "count")
 	}
-	ok, suite := page.Note{Lead: "ok", Level: page.Detail}, page.FindingTests("check", words.Findings(all))
+	ok, suite := page.Note{Lead: "ok", Level: page.Detail, Of: "passed checks"},
+		page.FindingTests("check", words.Findings(all))
 	rows := page.NewTable("code", "severity", "subject", "message", "fix")
 	for i, f := range all {
 		d.Add(brief(words.Subject(f, i)))

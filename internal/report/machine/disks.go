@@ -51,9 +51,9 @@ func usedBy(d topology.Disk) string {
 	case !d.Unused():
 		return "used: " + strings.Join(d.Uses, "; ")
 	case d.Unseen:
-		return "unused as far as is seen: what is on it could not be looked at; run as root"
+		return "apparently unused: its contents could not be read; run as root"
 	}
-	return "unused: nothing is recognised on it, and nothing is made of it"
+	return "unused: nothing is recognised on it, and nothing uses it"
 }
 
 func aboutDisk(d topology.Disk) string {

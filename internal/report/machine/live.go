@@ -58,11 +58,11 @@ func liveLines(f *live.Facts, a *live.Answer) []string {
 		why := cmp.Or(f.Blind, "nothing could be looked at")
 		lines = []string{fmt.Sprintf("What makes %s slow cannot be seen: %s.", f.Path, why)}
 		if r := f.Remote; r != nil {
-			lines.Say("  %s requests per second; a round trip takes %s, with the wait here %s.",
+			lines.Say("  %s requests per second; a round trip takes %s, %s with the wait here.",
 				units.Number(r.IOPS), r.RTT, r.Exec)
 		}
 	case a.Answer == live.CannotSee:
-		lines = []string{fmt.Sprintf("Tasks wait on %s, and for what could not be seen: run it as root.", f.Path)}
+		lines = []string{fmt.Sprintf("Tasks wait on %s, but what they wait for could not be seen: run it as root.", f.Path)}
 		lines = append(lines, liveBody(a)...)
 	case len(a.Causes) == 0:
 		lines = liveNothing(f, a)
@@ -94,7 +94,7 @@ func liveNothing(f *live.Facts, a *live.Answer) []string {
 	}
 	lines = append(lines, flows(a)...)
 	if len(a.Users) > 0 {
-		lines = append(lines, fmt.Sprintf("  Processes of this path wait for a processor %s of the time.",
+		lines = append(lines, fmt.Sprintf("  Processes using this path wait for a CPU %s of the time.",
 			text.Percent(min(a.RunQueue, 1))))
 	}
 	return append(lines, liveAlso(a)...)
@@ -139,9 +139,9 @@ func flows(a *live.Answer) []string {
 		if one.rate > 0 {
 			line += ", " + one.rate.String()
 		}
-		line += "; " + one.flow.Wait.String() + " each"
+		line += "; " + one.flow.Wait.String() + " on average"
 		if one.flow.Worst > one.flow.Wait {
-			line += ", at worst " + one.flow.Worst.String()
+			line += ", " + one.flow.Worst.String() + " at worst"
 		}
 		lines = append(lines, line)
 	}
@@ -149,7 +149,7 @@ func flows(a *live.Answer) []string {
 	if d.Layer != "disk" {
 		name += ", " + d.Layer
 	}
-	return append(lines, fmt.Sprintf("  %s: %s in flight, %s busy; slow is above %s per I/O.", name, tenth(d.Waiting),
+	return append(lines, fmt.Sprintf("  %s: %s in flight, %s busy; slow means over %s per I/O.", name, tenth(d.Waiting),
 		text.Percent(d.Busy), a.Slow))
 }
 
@@ -228,7 +228,7 @@ func whoLine(a *live.Answer) string {
 		said = append(said, one)
 	}
 	if a.WrittenBack > 0 {
-		said.Say("%s belong to no running program (write-back or journal)", a.WrittenBack)
+		said.Say("%s come from no running program (write-back or journal)", a.WrittenBack)
 	}
 	if len(said) == 0 {
 		return ""

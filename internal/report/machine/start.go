@@ -25,15 +25,15 @@ func Start(t *topology.Topology, have Here) *page.Document {
 			missing.Lines = append(missing.Lines, what)
 		}
 	}
-	lack(have.Fio == "", "fio, to measure: apt-get install fio, dnf install fio")
+	lack(have.Fio == "", "fio, to measure: apt-get install fio or dnf install fio")
 	lack(!have.Root, "root, to see the kernel log, the superblocks and who does the I/O: sudo plimsoll")
 	lack(unlimited(t), "the limits of the volumes, for ceilings and verdicts: --volumes "+t.Instance.Example()+
 		", or plimsoll --yaml > plimsoll.yaml and fill it in")
 	next := page.Captioned("what to do now", "<", "<")
-	next.Add("plimsoll why .", "is the storage slow now, and why (5 s)")
-	next.Add("plimsoll check .", "is it set up right")
+	next.Add("plimsoll why .", "whether the storage is slow now, and why (5 s)")
+	next.Add("plimsoll check .", "whether it is set up right")
 	if have.Fio != "" {
-		next.Add("plimsoll run quick", "what it carries: a few minutes in files of its own")
+		next.Add("plimsoll run quick", "what it can carry: a few minutes, in its own files")
 	} else {
 		next.Add("plimsoll import FILE", "what somebody's fio output says")
 	}

@@ -40,7 +40,7 @@ func TestDetailsAreLeftOutOnATerminalAndNamed(t *testing.T) {
 	if strings.Contains(short, "hidden") || strings.Count(all, "hidden") != 9-1 {
 		t.Errorf("short:\n%s\nall:\n%s", short, all)
 	}
-	want := "--details shows rows, evidence, limits, machine, source and 3 more"
+	want := "--details adds: rows, evidence, limits, machine, source and 3 more"
 	if lines := strings.Split(strings.TrimSpace(short), "\n"); strings.Join(lines[len(lines)-2:], " ") != want && lines[len(lines)-1] != want {
 		t.Errorf("the last line of\n%s\nis not %s", short, want)
 	}

@@ -176,7 +176,7 @@ func (d *Document) inALine() string {
 	return cmp.Or(d.Head.first(), d.Kind)
 }
 
-// codesOf is "PL102 3 times, PL106 once", by code.
+// codesOf is "PL102 (3), PL106 (1)", by code.
 func codesOf(all []Finding) string {
 	times := map[string]int{}
 	for _, f := range all {
@@ -184,11 +184,7 @@ func codesOf(all []Finding) string {
 	}
 	var parts []string
 	for _, code := range slices.Sorted(maps.Keys(times)) {
-		often := "once"
-		if times[code] > 1 {
-			often = text.Plural(times[code], "time")
-		}
-		parts = append(parts, code+" "+often)
+		parts = append(parts, fmt.Sprintf("%s (%d)", code, times[code]))
 	}
 	return strings.Join(parts, ", ")
 }

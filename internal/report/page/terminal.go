@@ -110,7 +110,7 @@ func (t *terminal) rest(command string) {
 	}
 	if len(names) > 0 {
 		t.gap()
-		t.para("", dim, cmp.Or(command, "--details")+" shows "+text.Some(names, mostLeft))
+		t.para("", dim, cmp.Or(command, "--details")+" adds: "+text.Some(names, mostLeft))
 	}
 }
 

@@ -35,7 +35,7 @@ func Advice(a *advise.Advice, all bool) *page.Document {
 	for _, s := range a.Assumed {
 		d.Head.Say(text.Sentence(s))
 	}
-	table := page.NewTable("#", "<volumes", "<instance", "$/month", "per IOPS???", "times", "<is")
+	table := page.NewTable("#", "<volumes", "<instance", "$/month", "$/IOPS???", "× need", "<notes")
 	var owned page.Note
 	if c := a.Owned; c != nil && !slices.ContainsFunc(rows, func(c advise.Candidate) bool { return c.Kept() }) {
 		table.Add(choice("-", c, strings.Join(c.Names, ", ")))
@@ -67,14 +67,14 @@ func Advice(a *advise.Advice, all bool) *page.Document {
 		}
 	}
 	d.Add(less(a))
-	left := page.Note{Title: "Left out", Lines: a.Rejected}
+	left := page.Note{Title: "Left out", Lines: a.Rejected, Of: "rejected choices"}
 	if len(rows)+len(a.Next) > 0 {
 		left = left.Detailed()
 	}
 	d.Add(left, page.Lead("note", a.Notes...).Detailed())
 	if len(a.Rows) > 0 && !all {
 		d.Add(page.Sentences("--yaml N > plimsoll.yaml writes row N, for plimsoll array plan and run."),
-			page.Lead("searched", fmt.Sprintf("%s on %s", text.Plural(a.Layouts, "layout"),
+			page.Lead("search", fmt.Sprintf("%s on %s", text.Plural(a.Layouts, "layout"),
 				text.Plural(a.Instances, "instance type"))).Detailed())
 	}
 	return d
@@ -123,7 +123,7 @@ func beside(d *page.Document, a *advise.Advice) *page.Document {
 		t.Add(row)
 		details = append(details, detailsOf(a, i, LayoutText(c.Layout), c))
 	}
-	d.Head.Word = fmt.Sprintf("%d of %s sustain %s", meets, text.Plural(len(a.Rows), "layout"), a.Demand.Name)
+	d.Head.Word = fmt.Sprintf("%d of %s can sustain %s", meets, text.Plural(len(a.Rows), "layout"), a.Demand.Name)
 	d.Add(t)
 	d.Add(details...)
 	d.Add(page.Lead("note", slices.Concat(a.Rejected, a.Notes)...).Detailed())
@@ -148,8 +148,8 @@ func dollars(c *advise.Candidate) string { return strings.TrimPrefix(c.Month.Str
 
 // less is a table of what costs less than the first row, and for how long it throttles a series.
 func less(a *advise.Advice) page.Table {
-	t := page.Captioned("For less than the first row, throttled at times", "<volumes", "<instance", "per month", "saved",
-		"throttled", "waits", "I/Os behind??", "<longest at??")
+	t := page.Captioned("Cheaper than the first row, but throttled at times", "<volumes", "<instance", "$/month", "saved",
+		"throttled", "waits", "backlog??", "<worst at??")
 	for i := range a.Less {
 		c := &a.Less[i]
 		p := c.Replay
@@ -197,7 +197,7 @@ func CandidateLines(c *advise.Candidate) []string {
 	}
 	lines = append(lines, c.Notes...)
 	if p := c.Replay; p != nil && p.Of != "" {
-		lines.Say("its credits of %s are down to %s at %s", p.Of, text.Percent(p.Lowest), p.LowestAt)
+		lines.Say("its credits for %s fall to %s at %s", p.Of, text.Percent(p.Lowest), p.LowestAt)
 	}
 	for _, why := range c.Why {
 		lines = append(lines, "next cheaper: "+why)
@@ -210,8 +210,8 @@ func survives(c *advise.Candidate) string {
 	case c.Layout.Local:
 		return "the data is lost when the instance stops"
 	case c.Survives == workload.LostVolume:
-		return "survives one volume of a pair; no failure rate is stated, because failures within a zone are not " +
-			"independent"
+		return "survives the loss of one volume of a pair; no failure rate is stated, because failures within a zone are " +
+			"not independent"
 	}
 	if c.AFR == 0 {
 		return "how often such volumes fail is not known"

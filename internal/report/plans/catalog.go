@@ -141,7 +141,7 @@ func instance(f cloud.InstanceFacts, now time.Time) *page.Document {
 		facts.Add("cloud", p.Terms().Cloud)
 		rows = allowed(f, p.Terms().Caching)
 		if f.BurstFor > 0 && f.BurstRule == cloud.ByCredits {
-			facts.Add("a burst lasts", text.Duration(f.BurstFor)+" at the whole burst, longer below it: it is spent as credits")
+			facts.Add("a burst lasts", text.Duration(f.BurstFor)+" at full burst, longer below it: it is spent as credits")
 		}
 	default:
 		row := func(name string, l cloud.Limits) {

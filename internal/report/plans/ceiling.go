@@ -42,13 +42,13 @@ func (o *Outlook) SetCeiling(c ceiling.Ceiling) {
 	}
 }
 
-const depthOneHint = "one I/O in flight, set by its latency: --read-latency, --write-latency"
+const depthOneHint = "one I/O in flight, limited by latency: --read-latency, --write-latency"
 
 // unknownHint says how limits are declared, with volumes of the cloud that the machine is on.
 func unknownHint(t *topology.Topology) string {
 	const file = ", or --topology plimsoll.yaml"
 	if len(t.Arrays) > 1 && len(t.Targets) == 0 {
-		return fmt.Sprintf("nothing says which of %d arrays is meant: give one a role, data or wal, in plimsoll.yaml",
+		return fmt.Sprintf("it is unclear which of %d arrays is meant: give one a role, data or wal, in plimsoll.yaml",
 			len(t.Arrays))
 	}
 	of, how := "the volumes or the instance", " --level raid10"
@@ -60,7 +60,7 @@ func unknownHint(t *topology.Topology) string {
 	default:
 		how += " --instance c8g.2xlarge"
 	}
-	return "no limit of " + of + " is known; declare them: --volumes " + t.Instance.Example() + how + file
+	return "no limit of " + of + " is known; declare it: --volumes " + t.Instance.Example() + how + file
 }
 
 // ceilingData is the JSON of ceilings.
@@ -108,9 +108,9 @@ func (o Outlook) answer() string {
 	case held.Now == nil:
 		return "Ceiling unknown"
 	case len(o.Ceiling.Partly) > 0:
-		return "At most " + o.figure(held.Lasts()) + ", by what is known: " + o.Ceiling.Partly[0]
+		return "At most " + o.figure(held.Lasts()) + ", as far as known: " + o.Ceiling.Partly[0]
 	case held.Then == nil:
-		return o.figure(held.Now) + " sustained, from " + held.Now.Label()
+		return o.figure(held.Now) + " sustained (" + held.Now.Label() + ")"
 	}
 	return fmt.Sprintf("%s sustained (%s), %s %s (%s)", o.figure(held.Then), held.Then.Label(), o.figure(held.Now),
 		burstFor(held), held.Now.Label())
@@ -312,7 +312,7 @@ func (o Outlook) section(t *topology.Topology) page.Section {
 	if o.Ceiling.Unpaced() {
 		s.Add(page.Sentences(depthOneHint))
 	}
-	course := page.Note{Title: "Course", Lines: o.course()}
+	course := page.Note{Title: "Over time", Lines: o.course(), Of: "timing"}
 	if len(o.Course) < 3 { // the answer says it
 		course.Level = page.Detail
 	}

@@ -121,15 +121,15 @@ func demandNotes(v demandView, assumed bool) []string {
 	}
 	stated := "as stated"
 	if assumed {
-		stated = "assumed; --latency states it"
+		stated = "assumed; set it with --latency"
 	}
 	notes.Say("In flight is IOPS × latency (Little's law), with %v per I/O (%s). Anything beyond this only queues.",
 		v.Latency, stated)
 	if v.Merged < v.Counted {
-		notes.Say("Volumes that count each 256 KiB count %v I/Os per second at peak; %v if they merged all sequential "+
-			"neighbours up to that, which you should not count on.", v.Counted, v.Merged)
+		notes.Say("Volumes that count in units of 256 KiB see %v I/Os per second at peak; %v if they merge all sequential "+
+			"neighbours, which you should not count on.", v.Counted, v.Merged)
 	} else if v.Counted > v.Peak.IOPS {
-		notes.Say("Volumes that count each 256 KiB count %v I/Os per second at peak: a larger one counts several times.",
+		notes.Say("Volumes that count in units of 256 KiB see %v I/Os per second at peak: a larger I/O counts several times.",
 			v.Counted)
 	}
 	for i := range v.Streams {
@@ -140,12 +140,12 @@ func demandNotes(v demandView, assumed bool) []string {
 				s.Name, text.Duration(b.For), text.Duration(b.Every),
 				units.IOPS(float64(24*time.Hour)/float64(b.Every)), text.Duration(day.Round(time.Minute)))
 			if day > burstDay {
-				phrase += ", more than the 30 min for which a full burst of a cloud's machine lasts"
+				phrase += ", more than the 30 min that a cloud machine's full burst lasts"
 			}
 			notes.Say("%s.", phrase)
 		}
 		if least := s.Latency.Smallest(); least > 0 && least < 300*time.Microsecond {
-			notes.Say("%s wants %v: no network volume answers so fast, only drives of the machine itself.", s.Name,
+			notes.Say("%s wants %v: no network volume answers so fast, only local drives do.", s.Name,
 				units.LatencyOf(least))
 		}
 	}

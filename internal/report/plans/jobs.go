@@ -117,7 +117,7 @@ func Changes(all []tune.Change) *page.Document {
 		rows.Add(c.At, c.Old, c.Value, c.Code)
 	}
 	if len(all) == 0 {
-		d.Add(page.Sentences("nothing to change: what check recommends here is in force"))
+		d.Add(page.Sentences("nothing to change: what check recommends here is already set"))
 	}
 	d.Records = &rows
 	return d

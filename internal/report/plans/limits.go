@@ -84,7 +84,7 @@ func Limits(l *Limited, check bool) *page.Document {
 	}
 	d.Head.Say(fmt.Sprintf("%s keeps %s random reads or %s writes per second.", l.Keep, left("rrandiops"),
 		left("wrandiops")))
-	d.Add(page.Lead("wait", fmt.Sprintf("while it asks for no more, its I/Os may wait up to %v behind the others",
+	d.Add(page.Lead("wait", fmt.Sprintf("within its share, its I/Os may wait up to %v behind the others'",
 		text.Duration(l.Wait))).Detailed(), page.Lead("source", sources...).Detailed())
 	device := fmt.Sprintf("%d:%d", l.Device.Major, l.Device.Minor)
 	named := map[string]struct{ systemd, v1 string }{
@@ -109,18 +109,18 @@ func Limits(l *Limited, check bool) *page.Document {
 		unit = append(unit, text.ShellLine(set))
 	}
 	if l.V1 {
-		d.Add(page.Lead("note", "control groups of version 1, as here, do not limit buffered writes; use version 2"),
+		d.Add(page.Lead("note", "version 1 control groups, as used here, do not limit buffered writes; use version 2"),
 			page.Code{Title: "version 1", Lines: v1})
 	} else {
-		d.Add(page.Code{Title: "io.max, until the next boot", Lines: v2})
+		d.Add(page.Code{Title: "io.max (until the next boot)", Lines: v2})
 	}
-	d.Add(page.Code{Title: "systemd, which keeps them", Level: page.Detail, Lines: unit})
+	d.Add(page.Code{Title: "systemd (permanent)", Level: page.Detail, Lines: unit})
 	if l.Cost > 0 {
 		model := []string{device, "ctrl=user model=linear"}
 		for _, r := range l.Rates {
 			model = append(model, fmt.Sprintf("%s=%d", r.Key, uint64(r.Per())))
 		}
-		d.Add(page.Code{Title: "io.cost, in the outermost group, with weights in place of limits", Lines: []string{
+		d.Add(page.Code{Title: "io.cost, in the outermost group, with weights instead of limits", Lines: []string{
 			fmt.Sprintf("echo '%s' > /sys/fs/cgroup/io.cost.model", strings.Join(model, " ")),
 			fmt.Sprintf("echo '%s enable=1 ctrl=user rpct=95.00 rlat=%d wpct=95.00 wlat=%[2]d min=50.00 max=150.00' > "+
 				"/sys/fs/cgroup/io.cost.qos", device, l.Cost.Microseconds()),
@@ -129,7 +129,7 @@ func Limits(l *Limited, check bool) *page.Document {
 	d.Add(page.Code{Title: "docker run", Level: page.Detail, Lines: docker})
 	if len(l.Device.Slaves) > 0 {
 		d.Add(page.Lead("note", "the limits belong on "+l.Device.Path+", where an I/O counts once; on its "+
-			"members each piece and copy counts, and md writes copies and parity in no group"))
+			"members each piece and copy counts, and md writes copies and parity outside any group"))
 	}
 	return d
 }

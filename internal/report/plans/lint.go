@@ -123,7 +123,7 @@ func Lint(l Linted) *page.Document {
 	var note page.Note
 	for _, rule := range slices.Sorted(slices.Values(more.Heads)) {
 		slices.Sort(more.Of[rule])
-		note.Say("%s: the same in %s more", rule, text.Plural(len(slices.Compact(more.Of[rule])), "document"))
+		note.Say("%s: the same in %s", rule, text.Plural(len(slices.Compact(more.Of[rule])), "more document"))
 	}
 	note.Lines = append(note.Lines, passedOver(data.Passed)...)
 	d.Add(note)
@@ -199,7 +199,7 @@ func passedOver(all []script.Passed) (lines []string) {
 		where.Add(p.Why, at)
 	}
 	for _, why := range where.Heads {
-		lines = append(lines, fmt.Sprintf("passed over, since %s: %s", why, text.Some(where.Of[why], mostPassed)))
+		lines = append(lines, fmt.Sprintf("skipped because %s: %s", why, text.Some(where.Of[why], mostPassed)))
 	}
 	return lines
 }

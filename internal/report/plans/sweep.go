@@ -39,7 +39,7 @@ func Sweep(t *topology.Topology, one Outlook, a ceiling.Axes, points []ceiling.P
 		d.Add(rows, page.Sentences("Limited by: "+strings.Join(legend, ", ")+"."))
 		return d
 	}
-	rows := page.NewTable("bs", "iodepth", "IOPS", "bandwidth", "<ceiling from", "sustained?", "<limited by?")
+	rows := page.NewTable("bs", "iodepth", "IOPS", "bandwidth", "<ceiling set by", "sustained?", "<limited by?")
 	for _, p := range points {
 		last, by := p.Sustained.String(), p.SustainedBy
 		if p.Ceiling.Held().Then == nil {
@@ -110,7 +110,7 @@ func knees(points []ceiling.Point, a ceiling.Axes) []string {
 			phrase := fmt.Sprintf("Knee at bs %v between depth %d and %d: %s limits below, %s above.",
 				p.BS, p.Depth, q.Depth, p.LimitedBy, q.LimitedBy)
 			if n := q.Ceiling.Saturation(); n > 0 {
-				phrase += fmt.Sprintf(" %s I/Os in flight are enough in all; more only wait.", units.Number(n))
+				phrase += fmt.Sprintf(" %s I/Os in flight are enough in all; more would only wait.", units.Number(n))
 			}
 			all = append(all, phrase)
 		}

@@ -39,11 +39,11 @@ func TestCaveatsAreOnTheTerminal(t *testing.T) {
 		got        string
 		want, lack []string
 	}{
-		{"one result", show([]string{"a"}, of(1, 7)), append(of(1, 2), "--details shows 5 caveats"), append(of(3, 7), "results)")},
+		{"one result", show([]string{"a"}, of(1, 7)), append(of(1, 2), "--details adds: 5 caveats"), append(of(3, 7), "results)")},
 		{"the second doubt is of both", show([]string{"a"}, of(1, 2), of(2, 2)), []string{
 			"caveat: figure 2 is 9 days in a run of 30 s (2 results)\n", "caveat: figure 1 is 9 days in a run of 30 s\n",
 		}, []string{"shows caveat"}},
-		{"of several", show([]string{"a"}, of(1, 1), of(2, 3)), append(of(1, 2), "--details shows caveat, 2 scenarios"), of(3, 3)},
+		{"of several", show([]string{"a"}, of(1, 1), of(2, 3)), append(of(1, 2), "--details adds: caveats, 2 scenarios"), of(3, 3)},
 		{"a run of our own", show(nil, of(1, 1), nil), nil, of(1, 1)},
 	} {
 		last := 0

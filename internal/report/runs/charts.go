@@ -214,14 +214,14 @@ func (d *drawing) charts(r *result.Result, row row) []page.Chart {
 		}
 		all = append(all, page.Chart{
 			Kind: "iops", Caption: "IOPS",
-			Says: fmt.Sprintf("IOPS each second %s: %s on the whole%s.", over, words.Operations(n),
+			Says: fmt.Sprintf("IOPS each second %s: %s overall%s.", over, words.Operations(n),
 				ofCeiling(page.Number(n), most.IOPS)),
 		}, page.Chart{
 			Kind: "bw", Caption: "Bandwidth, MiB/s", Screen: true,
-			Says: fmt.Sprintf("Bandwidth each second %s: %s on the whole%s.", over, rate, ofCeiling(mib(rate), most.BW)),
+			Says: fmt.Sprintf("Bandwidth each second %s: %s overall%s.", over, rate, ofCeiling(mib(rate), most.BW)),
 		}, page.Chart{
 			Kind: "latency", Caption: "Latency each second: p50 and p99",
-			Says: fmt.Sprintf("Latency each second %s: p50 %s, p99 %s on the whole.", over, row.P50, row.P99),
+			Says: fmt.Sprintf("Latency each second %s: p50 %s, p99 %s overall.", over, row.P50, row.P99),
 		})
 	}
 	if slices.ContainsFunc(d.Dirs, func(l lines) bool { return len(l.Curve) > 1 }) {

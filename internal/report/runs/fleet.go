@@ -124,7 +124,7 @@ func fleetShare(s *bundle.FleetScenario) float64 {
 
 // fleetOverview has a row for each scenario, as a run's has.
 func fleetOverview(f *bundle.Fleet) page.Table {
-	t := page.NewTable("<scenario", "together", "ceiling", "<%", "<ceiling from?", "p50?", "p99", "<verdict")
+	t := page.NewTable("<scenario", "together", "ceiling", "<%", "<ceiling set by?", "p50?", "p99", "<verdict")
 	for i := range f.Scenarios {
 		s := &f.Scenarios[i]
 		name := page.Cell{Text: numbered(s.ID, s.Name), Link: fmt.Sprintf("s%d", i+1)}
@@ -208,7 +208,7 @@ func fleetScenario(f *bundle.Fleet, i int) page.Section {
 		section.Tone = "invalid"
 	}
 	section.Add(page.Note{Lead: "invalid", Lines: s.Invalid, Tone: "invalid"}, fleetFacts(s))
-	rows := page.NewTable("<host", "IOPS", "<±?", "bandwidth?", "of its ceiling", "<ceiling from??", "alone??",
+	rows := page.NewTable("<host", "IOPS", "<±?", "bandwidth?", "of its ceiling", "<ceiling set by??", "alone??",
 		"p50?", "p99", "<")
 	for _, h := range s.Hosts {
 		doubt, of, mark := "", words.None, page.Cell{}
@@ -237,12 +237,12 @@ func fleetFacts(s *bundle.FleetScenario) page.Facts {
 	if s.Total.IOPS > 0 {
 		total := words.Operations(s.Total.IOPS)
 		if e := s.Total.Interval; e.HasInterval() {
-			total += fmt.Sprintf(", 95 %% between %s and %s", units.IOPS(e.Lo), units.IOPS(e.Hi))
+			total += fmt.Sprintf(", 95 %% interval %s to %s", units.IOPS(e.Lo), units.IOPS(e.Hi))
 		}
 		all.Add("together", total+", "+s.Total.BW.String())
 	}
 	if c := s.Ceiling; c != nil && c.IOPS > 0 {
-		all.Say("ceiling", "%s IOPS, from the %s; reached %s", c.IOPS, c.Binds, text.Percent(fleetShare(s)))
+		all.Say("ceiling", "%s IOPS, set by the %s; reached %s", c.IOPS, c.Binds, text.Percent(fleetShare(s)))
 	}
 	if h := s.Total.Hist; h.Count() > 0 {
 		all.Say("latency", "p50 %s, p99 %s, p99.9 %s (merged latency histograms)", histAt(h, 50), histAt(h, 99),

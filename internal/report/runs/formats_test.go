@@ -124,7 +124,7 @@ func TestATerminalLeavesDetailsOut(t *testing.T) {
 		}
 	}
 	last := strings.Join(lines[len(lines)-2:], " ")
-	if !strings.Contains(last, "--details shows fixes, all columns, evidence, 2 findings, 10 scenarios and machine") {
+	if !strings.Contains(last, "--details adds: fixes, all columns, evidence, 2 findings, 10 scenarios and machine") {
 		t.Errorf("the last line is %q", last)
 	}
 	if len(brief) > len(all)/2 || !strings.Contains(brief, "PL204") {

@@ -79,7 +79,7 @@ func historySays(h *page.Headline, all []compare.Series) {
 func changeText(l compare.Lasting) string {
 	phrase := l.At.UTC().Format("2006-01-02") + ": " + l.String()
 	if l.Over {
-		phrase += "; over"
+		phrase += "; ended"
 	}
 	return phrase
 }

@@ -303,7 +303,7 @@ func TestChartsSayWhereTheirFiguresAre(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := out.String()
-		plots, says := strings.Count(got, `<div class="plot"`), strings.Count(got, `<p class="instead">A script draws this chart. Its figures stand in `)
+		plots, says := strings.Count(got, `<div class="plot"`), strings.Count(got, `<p class="instead">A script draws this chart. Its figures are in `)
 		if plots != says {
 			t.Errorf("%s: %d places of charts, %d say where the figures stand", name, plots, says)
 		}

@@ -134,7 +134,7 @@ func apart(all []*bundle.Scenario) map[*bundle.Scenario]string {
 		for _, i := range stats.Apart(values) {
 			if off := values[i]/stats.Quantile(stats.WithoutApart(values), 0.5) - 1; max(off, -off) > leastApart {
 				where := map[bool]string{true: "below", false: "above"}[off < 0]
-				far[like[i]] = fmt.Sprintf("%s %s %d like it", text.Percent(max(off, -off)), where, len(like)-1)
+				far[like[i]] = fmt.Sprintf("%s %s %d similar results", text.Percent(max(off, -off)), where, len(like)-1)
 			}
 		}
 	}

@@ -128,7 +128,7 @@ func TestLibraryNamesWhatIsUnlike(t *testing.T) {
 	like := []units.IOPS{1000, 1010, 990, 1005, 995}
 	got := library("acme", "libaio", append(like, 460)...)
 	if !strings.HasPrefix(got, "6 files: 0 INVALID, 6 MEASURED, 1 unlike the others\n") ||
-		!strings.Contains(got, "why\nMEASURED  acme/5.json    460 IOPS  54.0 % below 5 like it") {
+		!strings.Contains(got, "why\nMEASURED  acme/5.json    460 IOPS  54.0 % below 5 similar results") {
 		t.Errorf("half of the others:\n%s", got)
 	}
 	for name, near := range map[string]string{

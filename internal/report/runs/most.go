@@ -16,7 +16,7 @@ import (
 // confirmed, then the bracket.
 func Most(b *bundle.Bundle, m *compare.Most) *page.Document {
 	d := page.New("search", checkedText(m)+bracketText(m), "most", m)
-	d.Records, d.Head.About = mostRecords(m), "The most of "+m.Scenario+" with "+m.Threshold
+	d.Records, d.Head.About = mostRecords(m), "Highest load of "+m.Scenario+" with "+m.Threshold
 	most := m.Bracket.Low
 	if c := m.Check; c != nil { // over the whole run time it may miss what short probes met
 		most = 0
@@ -30,7 +30,7 @@ func Most(b *bundle.Bundle, m *compare.Most) *page.Document {
 	d.Head.Tone = map[bool]string{true: "pass", false: "measured"}[m.Bracket.Done && (m.Check == nil || most > 0)]
 	say := func(format string, args ...any) { d.Head.Say(fmt.Sprintf(format, args...)) }
 	if c := m.Closed; c != nil {
-		say("with its own depth, without arrivals at a rate: %v IOPS, %s", units.IOPS(c.Achieved), words.Latency(c.Latency))
+		say("at its own depth, without paced arrivals: %v IOPS, %s", units.IOPS(c.Achieved), words.Latency(c.Latency))
 	}
 	if m.Ceiling > 0 && m.Bracket.Low > 0 {
 		line := fmt.Sprintf("the lower end is %s of the ceiling of %v IOPS", text.Percent(m.Bracket.Low/m.Ceiling),
@@ -40,7 +40,7 @@ func Most(b *bundle.Bundle, m *compare.Most) *page.Document {
 		}
 		say("%s", line)
 	}
-	lag := "fio's latencies begin when an I/O is issued; lag is how much later than intended that is"
+	lag := "fio's latencies start when an I/O is issued; lag is how late that is"
 	d.Add(page.Part("Probes", "figures", "", probes(m)),
 		page.Part("Chart", "charts", "", page.Charts{See: "the table of probes", Draw: func() page.Drawing {
 			return drawSearch(m, "Latency by load. "+d.Head.Word+". "+saysOf(d.Head))
@@ -54,7 +54,7 @@ const mostProbes = 5
 // probes has a row for each load that was tried, the last first.
 func probes(m *compare.Most) page.Table {
 	t := page.NewTable("IOPS asked", "achieved", "latency", "streams??", "busy?", "lag?", "<outcome")
-	note := map[string]string{ownDepth: ", with its own depth", checking: ", the check"}
+	note := map[string]string{ownDepth: ", at its own depth", checking: ", the check"}
 	eachProbe(m, func(kind string, c *compare.MostProbe) {
 		achieved, latency, outcome := units.IOPS(c.Achieved), words.Latency(c.Latency), outcomeText(*c)+note[kind]
 		if c.Asked > 0 {
@@ -84,13 +84,13 @@ func eachProbe(m *compare.Most, do func(kind string, p *compare.MostProbe)) {
 	}
 }
 
-// checkedText is "13,871 IOPS for 60 s: 1.7 ms, met. Of short probes: ", empty where there was no check.
+// checkedText is "13,871 IOPS for 60 s: 1.7 ms, met. Short probes: ", empty where there was no check.
 func checkedText(m *compare.Most) string {
 	c := m.Check
 	if c == nil {
 		return ""
 	}
-	says := fmt.Sprintf("%v IOPS for %s: %s, %s. Of short probes: ", c.IOPSOf(), text.Duration(m.CheckTime),
+	says := fmt.Sprintf("%v IOPS for %s: %s, %s. Short probes: ", c.IOPSOf(), text.Duration(m.CheckTime),
 		words.Latency(c.Latency), outcomeText(*c))
 	if c.Outcome != compare.ProbeMet {
 		return "no answer: " + says
@@ -112,9 +112,9 @@ func bracketText(m *compare.Most) string {
 	case !k.Done:
 		return fmt.Sprintf("the search is not finished (%s)", probes)
 	case k.Low == 0:
-		return fmt.Sprintf("less than %v IOPS: that misses it, and less was not tried (%s)", high, probes)
+		return fmt.Sprintf("less than %v IOPS, which misses it; less was not tried (%s)", high, probes)
 	case k.High == 0:
-		return fmt.Sprintf("%v IOPS or more: the threshold limits nothing up to the storage's own limit (%s)", low, probes)
+		return fmt.Sprintf("%v IOPS or more: the storage's own limit comes before the threshold (%s)", low, probes)
 	}
 	return fmt.Sprintf("%v to %v IOPS (%s): the first meets it, the second misses it", low, high, probes)
 }
@@ -123,7 +123,7 @@ func bracketText(m *compare.Most) string {
 func outcomeText(p compare.MostProbe) string {
 	switch {
 	case p.Outcome == compare.ProbeBehind:
-		return "behind: only " + text.Percent(p.Achieved/p.Asked) + " was done"
+		return "behind: only " + text.Percent(p.Achieved/p.Asked) + " done"
 	case p.Reason != "":
 		return p.Outcome + ": " + p.Reason
 	}
@@ -147,7 +147,7 @@ func runNotes(b *bundle.Bundle) []string {
 		notes = append(notes, "the run is "+string(b.Run.State))
 	}
 	if s := b.Run.Topology.Scale; s > 0 && s != 1 {
-		notes.Say("rates at %s of the real ones", units.Number(s))
+		notes.Say("rates scaled by %s", units.Number(s))
 	}
 	return notes
 }

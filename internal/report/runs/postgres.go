@@ -186,7 +186,7 @@ func recovery(b *bundle.Bundle, p *result.Postgres) []page.Fact {
 		}
 		return []page.Fact{{
 			Name: "recovery reads the log in",
-			Value: fmt.Sprintf("%s at least: %v (max_wal_size) ÷ %v (scenario %d); replay itself is not in it",
+			Value: fmt.Sprintf("%s at least: %v (max_wal_size) ÷ %v (scenario %d), without the replay itself",
 				text.Duration(result.RecoverySeconds(p.MaxWAL, rate).Round(time.Second)), p.MaxWAL, rate, s.ID),
 		}}
 	}
@@ -218,11 +218,11 @@ func postgresFacts(p *result.Postgres) page.Facts {
 	for _, s := range p.Settings {
 		settings[s.Given] = append(settings[s.Given], s.Name+"="+s.Value)
 	}
-	all.Add("settings asked for", strings.Join(settings[true], ", "))
+	all.Add("requested settings", strings.Join(settings[true], ", "))
 	all.Add("settings", strings.Join(settings[false], ", "))
 	if s := p.Peak(); s != nil {
 		if s.Timed+s.Requested > 0 {
-			all.Say("checkpoints", "%d by time, %d by WAL or asked for", s.Timed, s.Requested)
+			all.Say("checkpoints", "%d by time, %d by WAL or on request", s.Timed, s.Requested)
 		}
 		for _, name := range slices.Sorted(maps.Keys(s.Counted)) {
 			all.Add(name, text.Count(s.Counted[name]))
@@ -275,7 +275,7 @@ func (transactions) draw(d *drawing, s *bundle.Scenario, row row) []page.Chart {
 	if len(tps.Curve) > 1 {
 		all = append(all, page.Chart{
 			Kind: "latency", Caption: "Latency of a transaction each second: p50 and p99",
-			Says: fmt.Sprintf("Latency of a transaction each second: p50 %s, p99 %s on the whole.", row.P50, row.P99),
+			Says: fmt.Sprintf("Latency of a transaction each second: p50 %s, p99 %s overall.", row.P50, row.P99),
 		}, page.Chart{
 			Kind: "percentiles", Caption: "Latency of a transaction by percentile", Wide: true,
 			Says: fmt.Sprintf("Latency of a transaction by percentile: p50 %s, p99 %s.", row.P50, row.P99),
@@ -284,7 +284,7 @@ func (transactions) draw(d *drawing, s *bundle.Scenario, row row) []page.Chart {
 	if d.Layers = layersOf(peak); len(d.Layers) > 0 {
 		all = append(all, page.Chart{
 			Kind: "sessions", Caption: "What the sessions waited for, number of sessions", Wide: true,
-			Says: "What the sessions waited for, stacked: " + waitWords(peak) + " on the whole.",
+			Says: "What the sessions waited for, stacked: " + waitWords(peak) + " overall.",
 		})
 	}
 	return all

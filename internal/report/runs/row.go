@@ -123,10 +123,10 @@ func (operations) fill(r *row, s *bundle.Scenario) {
 	if l := t.Sync.Lat; l.Measured() {
 		alone := map[bool]string{true: "write", false: "I/O"}[t.Read.N == 0 && t.Trim.N == 0]
 		r.Sync = fmt.Sprintf("%s alone: p50 %s, p99 %s", alone, words.At(all, 50), words.At(all, 99))
-		if r.Syncs = "p50 and p99 are of the sync"; key == result.ByLatency {
-			r.Syncs += ", the result of a write with its sync"
+		if r.Syncs = "p50 and p99 are for the sync alone"; key == result.ByLatency {
+			r.Syncs += "; the result includes the write"
 			if s.Result.Source != "" {
-				r.Syncs += ", which 1 ÷ IOPS is"
+				r.Syncs += " (1 ÷ IOPS)"
 			}
 		}
 	}
@@ -152,7 +152,7 @@ func (r row) Of() string {
 	case r.Share > 0 && r.latency:
 		return fmt.Sprintf("%s of the IOPS that %s allows", r.Percent, r.Ceiling)
 	case r.Share > 0:
-		return fmt.Sprintf("%s of a ceiling of %s", r.Percent, r.Ceiling)
+		return fmt.Sprintf("%s of the %s ceiling", r.Percent, r.Ceiling)
 	case r.Ceiling == words.None:
 		return "no ceiling but its own latency"
 	}
@@ -185,7 +185,7 @@ func (r *row) held(c *ceiling.Ceiling, figure func(*ceiling.Bound) string) {
 	if held.For > 0 {
 		r.Burst += " of " + text.Duration(held.For)
 	}
-	r.Burst += "; what is sustained is limited by " + r.Then
+	r.Burst += "; then limited by " + r.Then
 }
 
 // latencyOf is the completion latency of all directions together; of several it needs their
@@ -225,7 +225,7 @@ func onlyLat(t fio.Job) (mean float64) {
 func host(t *topology.Topology) string {
 	name := t.Host.Name
 	if t.Scale > 0 {
-		name = fmt.Sprintf("%s (simulated, rates at %g of the real ones)", cmp.Or(name, "a machine"), t.Scale)
+		name = fmt.Sprintf("%s (simulated, rates scaled by %g)", cmp.Or(name, "a machine"), t.Scale)
 	}
 	return name
 }

@@ -88,7 +88,7 @@ func terms() []string {
 	return []string{
 		"role: what the storage is for: data (random I/O) or WAL (the write-ahead log: sequential, synced writes)",
 		"ceiling: the most that the hardware allows this workload, computed from the limits of volumes and instance",
-		"ceiling from: the resource that sets the ceiling",
+		"ceiling set by: the resource with the lowest limit",
 		"run limited by: what kept this run from more, where that is known",
 		"sustained: what is left when burst credits are used up", "p99: 99 of 100 I/Os took at most this long",
 		"completion latency (clat): from submitting an I/O to its completion",
@@ -149,23 +149,23 @@ func moment(t time.Time) string {
 
 // noCeiling stands once below a table that has no column for ceilings.
 func noCeiling(i topology.Instance) string {
-	return "ceiling unknown: the limits of this storage are not known; declare them: --volumes " + i.Example() +
-		", or plimsoll.yaml"
+	return "ceiling unknown: declare the limits of this storage with --volumes " + i.Example() +
+		" or plimsoll.yaml"
 }
 
 // overview gives each scenario a line: what was measured, of which ceiling, and two different
 // things: the resource that sets the ceiling, and what limited the run. What holds for several rows
 // stands once below.
 func overview(rows []row, r *bundle.Run) page.Section {
-	t := page.NewTable("<scenario", "result", "±?", "p50??", "p99?", "<of ceiling", "ceiling??", "<set by????",
+	t := page.NewTable("<scenario", "result", "±?", "p50??", "p99?", "<of ceiling", "ceiling??", "<ceiling set by????",
 		"sustained", "<run limited by???", "<verdict")
 	known := false
 	for _, r := range rows {
 		cells := page.Cells(r.label(), r.Measured, r.Margin, r.P50, r.P99, r.Percent, r.Ceiling, r.From,
 			r.Sustained, r.Limited, r.Verdict)
-		cells[0].Link, cells[0].Also = r.Anchor, r.Role
+		cells[0].Link, cells[0].Also = r.Anchor, words.Known("role", r.Role)
 		cells[1].Also = text.Join("; ", r.Also, r.Sync)
-		cells[8].Also = r.Then
+		cells[8].Also = words.Known("then limited by", r.Then)
 		cells[10].Tone = r.Verdict
 		if r.Share > 0 {
 			cells[5].Gauge, cells[5].Low, cells[5].Tone = r.Share, r.LastingShare, r.Verdict
@@ -223,12 +223,13 @@ func doubted(b *bundle.Bundle, reasons int) page.Section {
 	of := func(doubt string) int { return len(doubts.Of[doubt]) }
 	slices.SortStableFunc(doubts.Heads, func(a, b string) int { return of(b) - of(a) })
 	var s page.Section
-	s.Add(page.Lead("read in part", readInPart(b)))
+	s.Add(page.Lead("incomplete output", readInPart(b)))
 	for i, d := range doubts.Heads {
 		if n := of(d); n > 1 {
 			d += fmt.Sprintf(" (%s)", text.Plural(n, "result"))
 		}
 		note := page.Lead("caveat", d)
+		note.Of = "caveats"
 		if i >= most {
 			note = note.Detailed()
 		}
@@ -396,7 +397,7 @@ func arrayCells(a topology.Array) []string {
 			source += "; limits " + o
 		}
 		if slices.ContainsFunc(a.Volumes, func(v topology.Volume) bool { return !words.Alike(v, first) }) {
-			each += " (the first; they differ)"
+			each += " (the first; others differ)"
 		}
 	}
 	return []string{a.Name, made, words.Figure(a.Chunk), words.Figure(a.Size), each, source}

@@ -56,9 +56,9 @@ func lead(s *bundle.Scenario, row row, b *bundle.Bundle, anchors []string) page.
 	all.Add("measured", text.Join(", ", words.WithDoubt(row.Measured, row.Doubt), row.Also, row.Sync))
 	of := row.Of()
 	if row.From != words.Unknown {
-		of += ", from " + row.From
+		of += " (" + row.From + ")"
 	}
-	all.Add("of", of)
+	all.Add("comparison", of)
 	if row.Sustained != "" {
 		all.Add("sustained", row.Sustained+": "+row.Burst)
 	}
@@ -122,22 +122,22 @@ func runFacts(r *result.Result) page.Facts {
 	if r.Measured > 0 {
 		window := text.Duration(r.Measured)
 		if r.Planned > 0 && (r.Measured-r.Planned).Abs() > time.Second {
-			window += " of " + text.Duration(r.Planned) + " planned"
+			window += " (" + text.Duration(r.Planned) + " planned)"
 		}
 		all.Say("measured for", "%s", window)
 	}
 	if e := r.IOPS; e.HasInterval() {
-		all.Say("IOPS", "%s, 95 %% between %s and %s (%d batches)", units.IOPS(e.Center), units.IOPS(e.Lo), units.IOPS(e.Hi),
+		all.Say("IOPS", "%s, 95 %% interval %s to %s (%d batches)", units.IOPS(e.Center), units.IOPS(e.Lo), units.IOPS(e.Hi),
 			e.N)
 	}
 	if e := r.BW; e.HasInterval() {
-		all.Say("bandwidth", "%s, 95 %% between %s and %s", units.Rate(e.Center), units.Rate(e.Lo), units.Rate(e.Hi))
+		all.Say("bandwidth", "%s, 95 %% interval %s to %s", units.Rate(e.Center), units.Rate(e.Lo), units.Rate(e.Hi))
 	}
 	if c := r.Total.CPU; c.User+c.System > 0 {
 		all.Say("fio's CPU", "%s user, %s system of one core per job", text.Percent(c.User), text.Percent(c.System))
 	}
 	if h := r.Host; h != nil {
-		all.Say("machine's CPU", "%s user, %s system, %s waiting for I/O of %s", text.Percent(h.User), text.Percent(h.System),
+		all.Say("machine's CPU", "%s user, %s system, %s waiting for I/O (%s)", text.Percent(h.User), text.Percent(h.System),
 			text.Percent(h.IOWait), text.Plural(h.CPUs, "core"))
 		if h.IOSome > 0 || h.IOFull > 0 {
 			all.Say("I/O pressure", "some %s, full %s of the time", text.Percent(h.IOSome), text.Percent(h.IOFull))
@@ -146,7 +146,7 @@ func runFacts(r *result.Result) page.Facts {
 		all.Say("monitoring overhead", "%s of a core", text.Percent(h.SamplerCPU))
 	}
 	if r.Source != "" {
-		all.Say("read from", "%s", text.Join(" of ", r.Source, r.Fio))
+		all.Say("read from", "%s", text.Join(", ", r.Source, r.Fio))
 	}
 	return all
 }

@@ -36,7 +36,7 @@ func Swept(s *compare.Swept) *page.Document {
 		most := slices.MaxFunc(s.Points, func(a, b compare.SweptPoint) int {
 			return cmp.Compare(a.IOPS.Center, b.IOPS.Center)
 		})
-		word, tone = fmt.Sprintf("at most %s IOPS (%s)", units.IOPS(most.IOPS.Center), valuesOf(most.At)), "pass"
+		word, tone = fmt.Sprintf("peak %s IOPS (%s)", units.IOPS(most.IOPS.Center), valuesOf(most.At)), "pass"
 		if invalid > 0 {
 			word, tone = fmt.Sprintf("%s; %d of %s INVALID", word, invalid, text.Plural(len(s.Points), "point")), "warn"
 		}
@@ -101,7 +101,7 @@ func curveText(c compare.SweptCurve) string {
 		line += fmt.Sprintf("; it falls by %s beyond %s", text.Percent(c.Curve.Falls), units.Number(c.Curve.Beyond))
 	}
 	if c.Curve.Misfit > 0.1 {
-		line += fmt.Sprintf("; the points lie %s off the curve, so take the knee for a guess", text.Percent(c.Curve.Misfit))
+		line += fmt.Sprintf("; the points lie %s off the curve, so the knee is only a guess", text.Percent(c.Curve.Misfit))
 	}
 	return line
 }

@@ -80,7 +80,7 @@ func TestSweepIsWrittenInEveryFormat(t *testing.T) {
 				page.Text: "bs=4k knee at ", page.Markdown: "| 4k | 1 | 2,017 |", page.CSV: "4k,1,1,2,2016.83", page.JSON: `"in_flight": 64`, page.HTML: `data-chart="grid"`,
 			}},
 			"search": {most.String(), map[page.Format]string{
-				page.Text:     "13,871 IOPS for 60 s: 1.7 ms, met. Of short probes: 14,300 to 14,700 IOPS (9 probes)",
+				page.Text:     "13,871 IOPS for 60 s: 1.7 ms, met. Short probes: 14,300 to 14,700 IOPS (9 probes)",
 				page.Markdown: "14,300 to 14,700 IOPS (9 probes): the first meets it",
 				page.CSV:      "4,probe,15000,12000,", page.JSON: `"streams": 118`, page.HTML: `data-chart="search"`,
 			}},

@@ -292,7 +292,7 @@ func (s shape) result(seed, seconds int, start time.Time) *result.Result {
 	r.Depth = result.Depth{Asked: s.jobs * s.depth, Little: float64(s.jobs*s.depth) * 0.98, Fio: float64(s.jobs * s.depth), Device: float64(s.jobs*s.depth) * 0.95}
 	if s.sync && s.depth > 1 {
 		r.Depth.Device = 6.4
-		r.Depth.Note = fmt.Sprintf("each job waits in a sync after its writes, so of the %.0f I/Os that fio counts in flight 6.4 were at the device; latencies include that wait", r.Depth.Little)
+		r.Depth.Note = fmt.Sprintf("each job waits in a sync after its writes, so of the %.0f I/Os that fio counts in flight only 6.4 were at the device; latencies include that wait", r.Depth.Little)
 		r.BW.Doubts = []string{"drifts by -4 % from start to end: not steady"}
 		r.IOPS.Doubts = r.BW.Doubts
 	}

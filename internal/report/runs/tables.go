@@ -171,7 +171,7 @@ const mostTimes = 12
 
 // overTime is the figures of the charts over time as text: at most twelve parts of the run.
 func overTime(r *result.Result) page.Table {
-	heads, all := []string{"to second"}, populations(r)
+	heads, all := []string{"second"}, populations(r)
 	for _, o := range all {
 		if o.name != "sync" {
 			heads = append(heads, o.name+" IOPS", o.name+" bandwidth??")

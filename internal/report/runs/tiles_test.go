@@ -104,7 +104,7 @@ func TestLatencyBesideALimitOfTheRate(t *testing.T) {
 	}
 	if r := bound(ceiling.VolumeIOPS, 12000); r.Measured != "62 µs" || r.Ceiling != "12,000 IOPS" ||
 		r.Percent != "125.0 %" ||
-		r.Of() != "125.0 % of a ceiling of 12,000 IOPS" {
+		r.Of() != "125.0 % of the 12,000 IOPS ceiling" {
 		t.Errorf("beside a rate: %+v", r)
 	}
 	if r := bound(ceiling.Concurrency, 20000); r.Measured != "62 µs" || r.Ceiling != "50 µs" ||
@@ -118,7 +118,7 @@ func TestLatencyBesideALimitOfTheRate(t *testing.T) {
 	s.Result.Total.Read, s.Result.Total.Write = fio.Direction{}, s.Result.Total.Read
 	s.Result.Total.Sync.Lat = fio.Latency{N: 15000, Mean: 5e3} // a write with its sync is what the rate says
 	if r := bound(ceiling.VolumeIOPS, 12000); r.Measured != "66.7 µs" ||
-		!strings.HasSuffix(r.Syncs, "the result of a write with its sync") {
+		!strings.HasSuffix(r.Syncs, "the result includes the write") {
 		t.Errorf("with syncs: %+v", r)
 	}
 	if s.Result.Depth.Asked = 4; strings.Contains(bound(ceiling.VolumeIOPS, 12000).Syncs, "result") {

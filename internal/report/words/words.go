@@ -231,7 +231,7 @@ func Origin(o topology.Origin) string {
 	if o.Kind == topology.Unknown {
 		return ""
 	}
-	return text.Clean(text.Join(" ", string(o.Kind), o.Where), 240)
+	return text.Clean(text.Join(": ", string(o.Kind), o.Where), 240)
 }
 
 // Alike says that two volumes read the same.
