@@ -214,7 +214,7 @@ func (w *warmer) read() (*warmRecord, error) {
 	}
 	r := &warmRecord{}
 	if err := json.Unmarshal(data, r); err != nil || r.Format != 1 {
-		return nil, fmt.Errorf("%s is no record of plimsoll array warm: remove it, or warm without --resume",
+		return nil, fmt.Errorf("%s is not a record of plimsoll array warm: remove it, or warm without --resume",
 			filepath.Join(w.State, w.record))
 	}
 	if r.Serial != w.Serial || r.Size != w.dev.size || len(r.Bits) != len(w.bits) {

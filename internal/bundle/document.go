@@ -292,8 +292,8 @@ func (d *Document) mounted(o *fio.Output, loads []fio.Workload) (doubt string) {
 				return ""
 			}
 			if len(o.Disks) > 0 && deviceName.MatchString(device) && deviceName.MatchString(o.Disks[0].Name) {
-				doubt = fmt.Sprintf("the text mounts %s on %s (line %d), and fio's disk statistics are of %s: the names are of "+
-					"another machine, or of another start", device, m.Point, m.Line, o.Disks[0].Name)
+				doubt = fmt.Sprintf("the text mounts %s on %s (line %d), and fio's disk statistics list %s: the names come from "+
+					"another machine or another boot", device, m.Point, m.Line, o.Disks[0].Name)
 			}
 		}
 	}

@@ -186,7 +186,7 @@ func (f Found) results(whole *topology.Topology) ([]*result.Result, error) {
 	results := make([]*result.Result, len(outputs))
 	for i, o := range outputs {
 		if results[i] = f.result(o); figureless(o) && o.Void == "" {
-			results[i].Invalidate("the text holds no figure of it")
+			results[i].Invalidate("the text has no figure for it")
 		}
 		results[i].ID = i + 1
 	}

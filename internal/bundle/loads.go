@@ -154,7 +154,7 @@ func addWorkload(r *result.Result, name string, count int, options fio.Options, 
 	if !given("direct", "buffered") && !whole {
 		why := ""
 		if w.Direct, w.Buffered, why = wasDirect(o); fio.UsesPageCache(w.Engine) {
-			r.Doubt("the output does not say whether %s was direct; %s", name, why)
+			r.Doubt("the output does not say whether %s used direct I/O; %s", name, why)
 		}
 	}
 	if !whole && o.Program == "" {

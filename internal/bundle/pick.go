@@ -187,7 +187,7 @@ func (p Pick) Of(all []*result.Result) ([]*result.Result, error) {
 	}
 	list := p.chosen(all)
 	if len(list) == 0 {
-		return nil, errors.New("no result fulfils --where")
+		return nil, errors.New("no result matches --where")
 	}
 	return list, nil
 }

@@ -191,7 +191,7 @@ func (s *Scenario) middle(rounds []Round) *result.Result {
 	if p, err := stats.PrecisionOf(iops, 0.03); err == nil {
 		spread = p.Spread
 	}
-	note := fmt.Sprintf("round %d of %d is shown, the one in the middle; ± is over %d rounds, whose spread is %s",
+	note := fmt.Sprintf("round %d of %d is shown, the median; ± is over %d rounds, whose spread is %s",
 		best.Number, len(rounds), len(valid), text.Percent(spread))
 	if alone.HasInterval() {
 		note += fmt.Sprintf("; within-run variation alone implies ± %s", text.Percent(alone.Rel()))

@@ -82,7 +82,7 @@ var unseen = map[string]string{
 	"unknown engine":   "an engine that no name of fio's is near may be a plugin's: an info",
 	"variable not set": "the value of a variable is not known",
 	"no such file":     "files are not looked for",
-	"empty file":       "a file without a section is no job file",
+	"empty file":       "a file without a section is not a job file",
 }
 
 func parsed(text string) *script.File {

@@ -43,7 +43,7 @@ func ParseEngine(via string) (*Engine, error) {
 		return nil, fmt.Errorf("--via %s: the template must end in COMMAND", text.Quote(via))
 	}
 	if !strings.Contains(line, "{host}") || strings.Contains(e.words[0], "{host}") {
-		return nil, fmt.Errorf("--via %s: the template must have {host} behind its first word", text.Quote(via))
+		return nil, fmt.Errorf("--via %s: the template must have {host} after its first word", text.Quote(via))
 	}
 	e.shell = slices.ContainsFunc(e.words, func(w string) bool { return filepath.Base(w) == "ssh" })
 	return e, nil
@@ -100,7 +100,7 @@ func ParseHosts(spec string, read func(file string) ([]byte, error)) ([]string, 
 	for _, h := range hosts {
 		if !hostName.MatchString(h) {
 			return nil, fmt.Errorf(
-				"%s is no name of a host: use letters, digits and _ . @ : %% [ ] -, and no - at its beginning", text.Quote(h),
+				"%s is not a host name: use letters, digits and _ . @ : %% [ ] -, and no - at its beginning", text.Quote(h),
 			)
 		}
 		if seen[h] {

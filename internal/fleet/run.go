@@ -130,7 +130,7 @@ func (r Run) Fetch(ctx context.Context, name string) (*sys.Dir, *bundle.Fleet, e
 			continue
 		}
 		if !hostName.MatchString(h.Name) {
-			return dir, nil, fmt.Errorf("%s: %s is no name of a host", name, text.Quote(h.Name))
+			return dir, nil, fmt.Errorf("%s: %s is not a host name", name, text.Quote(h.Name))
 		}
 		if h.Dir != hostDir(h.Name) { // a run that came from elsewhere may name any place
 			return dir, nil, fmt.Errorf("%s: %s names %s as its directory; want %s", name, h.Name, text.Quote(h.Dir),

@@ -172,11 +172,11 @@ func (r *Report) ReadOnly() bool { return strings.Contains(strings.ToLower(r.Scr
 func (r *Report) Demand(name string) (*workload.Demand, error) {
 	switch {
 	case r.TPS <= 0:
-		return nil, errors.New("pg_test_fsync alone is no demand: name pgbench's output, too")
+		return nil, errors.New("pg_test_fsync alone is not a demand: also name pgbench's output")
 	case r.ReadOnly():
 		return nil, errors.New("select only commits nothing that waits for the log")
 	case r.Clients == 0:
-		return nil, errors.New("how many clients there were is not in it: pgbench prints it at its end")
+		return nil, errors.New("it does not say how many clients there were: pgbench prints that at its end")
 	}
 	return &workload.Demand{
 		Name: name, Role: "wal", Streams: []workload.Stream{workload.CommitStream(r.TPS, r.Clients)},
@@ -207,7 +207,7 @@ func (r *Report) Explain(given units.Latency) []string {
 	}
 	s, from := r.S(given)
 	if s == 0 {
-		say("S, the time of a write of 8 KiB with its sync, is not known: --sync-latency states it, or pg_test_fsync's " +
+		say("S, the time of a write of 8 KiB with its sync, is not known: give it with --sync-latency, or pg_test_fsync's " +
 			"output.")
 		return lines
 	}
@@ -220,12 +220,12 @@ func (r *Report) Explain(given units.Latency) []string {
 	together := max(1, float64(r.TPS)*float64(s)/1e9)
 	switch {
 	case r.TPS < m.Low:
-		say("With %s that allows %v to %v commits per second, and %v at the very most: this is %s of it. Something else "+
+		say("With %s that allows %v to %v commits per second, and %v at the very most: this is %s of that. Something else "+
 			"limits: CPU, rows that wait for each other, reads, or pgbench itself.", clients, m.Low,
 			m.High, m.Bound, share)
 	case r.TPS <= m.Bound:
 		say("With %s that allows %v to %v commits per second, and %v at the very most: S and the clients explain it. A "+
-			"flush carries %s commits at least.", clients, m.Low, m.High, m.Bound,
+			"flush carries at least %s commits.", clients, m.Low, m.High, m.Bound,
 			units.Number(together))
 	default:
 		say("That allows %v commits per second at the very most: S was shorter while pgbench ran, or not every transaction "+
@@ -233,8 +233,8 @@ func (r *Report) Explain(given units.Latency) []string {
 	}
 	if r.Clients > 1 {
 		delay := s / 2
-		say("commit_delay of %v, half of S, lets a flush carry the commits of all: up to %v per second where S is what "+
-			"limits. Each then takes as much longer, and with fewer than commit_siblings others it does nothing.", delay,
+		say("commit_delay of %v, half of S, lets one flush carry everyone's commits: up to %v per second where S is what "+
+			"limits. Each then takes that much longer, and with fewer than commit_siblings others it does nothing.", delay,
 			units.IOPS(float64(r.Clients)*1e9/float64(s+delay)))
 	}
 	return lines

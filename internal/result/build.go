@@ -286,7 +286,7 @@ func missingHosts(o *fio.Output) []string {
 	}
 	if n := len(o.Servers) - len(hosts); n > 0 &&
 		len(hosts) > 0 { // a host may be known by another name than it gives itself
-		missing = append(missing, fmt.Sprintf("fio was connected to %d hosts (%s) and has results of %d (%s).",
+		missing = append(missing, fmt.Sprintf("fio was connected to %d hosts (%s) and has results from %d (%s).",
 			len(o.Servers), strings.Join(o.Servers, ", "), len(hosts), strings.Join(hosts, ", ")))
 	}
 	if len(hosts) > 1 && o.AllClients == nil && len(missing) == 0 && o.Format != fio.Logs {

@@ -162,7 +162,7 @@ func TestImplausibleFiguresOfEachDirection(t *testing.T) {
 				r := &Result{Jobs: jobs}
 				r.implausible()
 				doubts := r.Doubts
-				want := fmt.Sprintf("j: a %s of 1 h in a run of 60 s cannot be of %s: latencies are left out", kind, name)
+				want := fmt.Sprintf("j: a %s of 1 h in a run of 60 s is impossible (%s): latencies are left out", kind, name)
 				if what == "falls" {
 					want = fmt.Sprintf("j: the percentiles of %s do not rise: they are left out", name)
 				}

@@ -27,7 +27,7 @@ func (r *Result) implausible() {
 		name := cmp.Or(j.Name, "the job")
 		for side, d := range j.Directions() {
 			if why := outlasts(j, d); why != "" {
-				r.Doubt("%s: %s of %ss: latencies are left out", name, why, fio.DirectionNames[side])
+				r.Doubt("%s: %s (%ss): latencies are left out", name, why, fio.DirectionNames[side])
 				d.Slat, d.Clat, d.Lat = fio.Latency{}, fio.Latency{}, fio.Latency{}
 				j.Buckets = nil
 			}
@@ -51,7 +51,7 @@ func outlasts(j *fio.Job, d *fio.Direction) string {
 	for i, l := range slices.Backward(all[:]) {
 		longest := max(l.Max, time.Duration(min(l.Mean, 1e18)))
 		if longest > overrun*ran+overrunLeast {
-			return fmt.Sprintf("a %s of %s in a run of %s cannot be", fio.LatencyNames[i], text.Duration(longest),
+			return fmt.Sprintf("a %s of %s in a run of %s is impossible", fio.LatencyNames[i], text.Duration(longest),
 				text.Duration(ran))
 		}
 	}

@@ -29,7 +29,7 @@ func TestImplausible(t *testing.T) {
 		{
 			"nine days in thirty seconds",
 			fio.Job{Runtime: 30 * time.Second, Read: fio.Direction{Lat: lat(time.Second, 216*time.Hour), Clat: lat(1, 2)}},
-			"cannot be", func(j fio.Job) bool { return !j.Read.Lat.Measured() && !j.Read.Clat.Measured() },
+			"is impossible", func(j fio.Job) bool { return !j.Read.Lat.Measured() && !j.Read.Clat.Measured() },
 		},
 		{
 			"forty seconds in thirty",

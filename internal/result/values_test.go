@@ -213,7 +213,7 @@ func TestWhyDepth(t *testing.T) {
 		"more, in a second":         {Result{Workloads: plain, Measured: time.Second}, Depth{Asked: 8, Little: 16}, "contradict each other"},
 		"unknown":                   {Result{Workloads: plain, Measured: minute, Paced: true}, Depth{Asked: 8}, ""},
 		"not asked":                 {Result{Workloads: plain, Measured: minute, Paced: true}, Depth{Little: 8}, ""},
-		"not at the device":         {Result{Workloads: synced, Measured: minute}, Depth{Asked: 8, Little: 8, Device: 5.2}, "of the 8 I/Os that fio counts in flight 5.2 were at the device"},
+		"not at the device":         {Result{Workloads: synced, Measured: minute}, Depth{Asked: 8, Little: 8, Device: 5.2}, "of the 8 I/Os that fio counts in flight only 5.2 were at the device"},
 		"nearly at the device":      {Result{Workloads: synced, Measured: minute}, Depth{Asked: 6, Little: 6, Device: 4}, ""}, // 6/1.5
 		"a device not watched":      {Result{Workloads: synced, Measured: minute}, Depth{Asked: 8, Little: 8}, ""},
 		"one at a time, synced":     {Result{Workloads: single, Measured: minute}, Depth{Asked: 1, Little: 0.3, Device: 0.1}, "in which it has no other I/O in flight"},
@@ -446,7 +446,7 @@ func TestMissingHosts(t *testing.T) {
 		o    fio.Output
 		want string
 	}{
-		"one of three":       {fio.Output{Servers: []string{"a", "b", "c"}, Jobs: []fio.Job{row("a"), row("b"), row("a")}}, "fio was connected to 3 hosts (a, b, c) and has results of 2 (a, b)."},
+		"one of three":       {fio.Output{Servers: []string{"a", "b", "c"}, Jobs: []fio.Job{row("a"), row("b"), row("a")}}, "fio was connected to 3 hosts (a, b, c) and has results from 2 (a, b)."},
 		"all":                {fio.Output{Servers: []string{"a"}, Jobs: []fio.Job{row("a")}}, ""},
 		"no host is named":   {fio.Output{Servers: []string{"a", "b"}, Jobs: []fio.Job{row("")}}, ""},
 		"no total":           {fio.Output{Jobs: []fio.Job{row("a"), row("b")}}, "fio printed no total of all clients: a host may be missing besides a, b."},

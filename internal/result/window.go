@@ -40,7 +40,7 @@ func (r *Result) Window(from time.Duration, watched *telemetry.Series, start tim
 	}
 	t.Buckets, r.Parts = nil, nil
 	if len(r.Disks) > 0 {
-		r.DisksPartial = fmt.Sprintf("they are of the whole run, and the figures of its last %s", text.Duration(length))
+		r.DisksPartial = fmt.Sprintf("they cover the whole run, and the figures its last %s", text.Duration(length))
 	}
 	r.rewatch(watched, start)
 	r.Depth = r.depths()

@@ -279,7 +279,7 @@ func roundText(e bench.RoundEnded) string {
 		}
 		line = fmt.Sprintf("round %d, %s: %d of %d figures are settled", e.Round, most, e.Settled, len(e.Figures))
 		if e.Written > 0 {
-			line += fmt.Sprintf("; the files were written %s (2 at least)", text.Times(e.Written))
+			line += fmt.Sprintf("; the files were written %s (at least 2)", text.Times(e.Written))
 		}
 	}
 	return line + roundsLeft(e)

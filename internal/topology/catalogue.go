@@ -89,7 +89,7 @@ func doubt(t cloud.Trust) string {
 	if t == cloud.Verified || t == "" {
 		return ""
 	}
-	return "the catalogue's figures of it are " + t.String()
+	return "the catalogue's figures for it are " + t.String()
 }
 
 // drive takes over the data sheet of a local drive.

@@ -320,13 +320,13 @@ func (v *DeclaredVolume) set(item string) error {
 	case strings.HasSuffix(lower, "iops"):
 		n, err := units.ParseIOPS(item)
 		if err != nil || n <= 0 {
-			return fmt.Errorf("%.40q is no number of IOPS", item)
+			return fmt.Errorf("%.40q is not a number of IOPS", item)
 		}
 		had, v.Limits.IOPS = v.Limits.IOPS > 0, n
 	case strings.HasSuffix(lower, "/s"), strings.HasSuffix(lower, "bps"):
 		r, err := units.ParseRate(item)
 		if err != nil || r <= 0 {
-			return fmt.Errorf("%.40q is no throughput", item)
+			return fmt.Errorf("%.40q is not a throughput", item)
 		}
 		had, v.Limits.Rate = v.Limits.Rate > 0, r
 	case lower == "ondemand":
@@ -347,7 +347,7 @@ func (v *DeclaredVolume) set(item string) error {
 		had, v.Size = v.Size > 0, size
 	}
 	if had {
-		return fmt.Errorf("%.40q says again what was said before it", item)
+		return fmt.Errorf("%.40q repeats what was already stated", item)
 	}
 	return nil
 }

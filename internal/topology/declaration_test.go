@@ -97,7 +97,7 @@ func TestDeclarationMistakes(t *testing.T) {
 		{"arrays:\n  - name: a\n    volumes: 8xgp9\n", `f.yaml:3: volumes: volume type "gp9" is not in the catalogue`},
 		{"arrays:\n  - name: a\n    volumes: 8xgp3 100000iops\n", "f.yaml:3: volumes: gp3: 100,000 IOPS are above"},
 		{"arrays:\n  - name: a\n    volumes: 8xgp3 raid0\n", `f.yaml:3: volumes "8xgp3 raid0": raid0 is a level, not a type; state it with --level raid0`},
-		{"arrays:\n  - name: a\n    volumes: 8xgp3 3000iops 4000iops\n", `f.yaml:3: volumes "8xgp3 3000iops 4000iops": "4000iops" says again`},
+		{"arrays:\n  - name: a\n    volumes: 8xgp3 3000iops 4000iops\n", `f.yaml:3: volumes "8xgp3 3000iops 4000iops": "4000iops" repeats`},
 		{"arrays:\n  - name: a\n    volumes: 8xgp3 500\n", `"500" is neither a type nor a size with its unit`},
 		{"arrays:\n  - name: a\n    level: raid6\n    volumes: 3xgp3\n", "f.yaml:4: volumes: raid6 needs at least 4 volumes, here are 3"},
 		{"arrays:\n  - name: a\n    level: single\n    volumes: 3xgp3\n", "f.yaml:4: volumes: level single is one volume"},

@@ -68,12 +68,12 @@ func (t *Topology) addTarget(m *sys.Machine, role Role, path string) {
 		}
 		switch {
 		case upper != "":
-			t.note("%s is on %s (overlay): writes go to %s, since %s", target.Path, mt.Point, upper, how)
+			t.note("%s is on %s (overlay): writes go to %s, because %s", target.Path, mt.Point, upper, how)
 		case mt.FS == "zfs" || mt.FS == "btrfs":
-			t.note("%s is on %s (%s): it spreads over its devices by itself, which plimsoll does not look into", target.Path,
+			t.note("%s is on %s (%s): it spreads over its devices by itself, which plimsoll does not examine", target.Path,
 				mt.Point, mt.FS)
 		case mt.Device == "":
-			t.note("%s is on %s (%s): there is no block device behind it", target.Path, mt.Point, mt.FS)
+			t.note("%s is on %s (%s): there is no block device below it", target.Path, mt.Point, mt.FS)
 		}
 	} else {
 		t.note("%s: no mount is known for it", target.Path)
@@ -144,7 +144,7 @@ func (t *Topology) noteUnknown() {
 			t.note("%s: the limits of its network volumes cannot be seen from here; declare them, such as --volumes %s%s",
 				a.Path, count, example)
 		case n > 0:
-			t.note("%s: the limits of its volumes are not known; declare them, such as --volumes %s3000iops:125MiB/s", a.Path,
+			t.note("%s: limits of its volumes unknown; declare them, such as --volumes %s3000iops:125MiB/s", a.Path,
 				count)
 		}
 	}
@@ -248,7 +248,7 @@ func (t *Topology) follow(s *block.Stack) {
 	upper, how := upperDevice(s.Tree, s.Mount)
 	if upper != "" {
 		s.Follow(upper)
-		t.note("%s is an overlay: writes go to %s, since %s", s.Mount.Point, upper, how)
+		t.note("%s is an overlay: writes go to %s, because %s", s.Mount.Point, upper, how)
 	}
 }
 

@@ -159,7 +159,7 @@ func TestDetectAsksBalances(t *testing.T) {
 		t.Errorf("balances %s", got)
 	}
 	want := "the burst balance of vol-0a1b2c3d4e5f60003, vol-0a1b2c3d4e5f60004 and 4 more is not known: " +
-		"CloudWatch has no value of the last hour; it gets none of what is idle or new"
+		"CloudWatch has no value for the last hour; it gets none for idle or new volumes"
 	if len(topo.Notes) != 1 || topo.Notes[0] != want {
 		t.Errorf("notes %q", topo.Notes)
 	}

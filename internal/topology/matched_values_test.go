@@ -233,12 +233,12 @@ func TestTopologyOfADeclaration(t *testing.T) {
 		v     []Volume
 		want  string
 	}{
-		"one":                      {"", []Volume{{}}, "the limits of its volumes are not known; declare them, such as --volumes 3000iops:125MiB/s"},
+		"one":                      {"", []Volume{{}}, "limits of its volumes unknown; declare them, such as --volumes 3000iops:125MiB/s"},
 		"two":                      {"", []Volume{{}, {}}, "such as --volumes 2x3000iops:125MiB/s"},
 		"one of the network":       {"", []Volume{{Network: true}}, "such as --volumes gp3"},
 		"two of it":                {"", []Volume{{Network: true}, {Network: true, Sustained: Limits{IOPS: 1}}}, "such as --volumes 2xgp3"},
 		"of Azure's":               {"Azure", []Volume{{Network: true}}, "such as --volumes P30"},
-		"a burst, but no baseline": {"", []Volume{{Burst: Limits{IOPS: 1}}}, "are not known"},
+		"a burst, but no baseline": {"", []Volume{{Burst: Limits{IOPS: 1}}}, "unknown"},
 	} {
 		top := &Topology{Instance: Instance{Cloud: c.cloud}, Arrays: []Array{{Path: "/dev/md0", Volumes: c.v}}}
 		if top.noteUnknown(); len(top.Notes) != 1 || !strings.HasPrefix(top.Notes[0], "/dev/md0: ") || !strings.HasSuffix(top.Notes[0], c.want) && !strings.Contains(top.Notes[0], c.want+";") {
@@ -330,12 +330,12 @@ func TestWhichDisksArePicked(t *testing.T) {
 		"2TiB": {"", `found 0 of 1 matching unused disks; these would be alike, but are not free: /f (its serial number S6 is also that of /g: name it by a link below ` +
 			`/dev/disk/by-path); /g (its serial number S6 is also that of /f: name it by a link below /dev/disk/by-path)`},
 		"x: io2":  {"", "volumes"},
-		"gp3 io2": {"", "says again"},
+		"gp3 io2": {"", "repeats what was already stated"},
 	} {
 		taken := map[string]bool{c.taken: true}
 		yaml, err := inv.Pick(description, taken)
 		if err != nil {
-			if !strings.HasSuffix(err.Error(), c.want) && c.want != "volumes" && c.want != "says again" || !strings.Contains(err.Error(), c.want) {
+			if !strings.HasSuffix(err.Error(), c.want) && c.want != "volumes" && c.want != "repeats what was already stated" || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%q: %v, want %q", description, err, c.want)
 			}
 			continue

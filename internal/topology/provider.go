@@ -54,7 +54,7 @@ func (t *Topology) askCloud(ctx context.Context, m *sys.Machine) *watched {
 	volumes, err := p.Ordered(ctx, id, attached)
 	asking.Wait()
 	if err != nil {
-		t.note("what the volumes were ordered with is not known: %v", err)
+		t.note("what was ordered for the volumes is not known: %v", err)
 	}
 	for _, v := range volumes {
 		t.ordered(v, p.Terms().API)
@@ -207,7 +207,7 @@ func (t *Topology) askBalances(ctx context.Context, w *watched) {
 		// "Data is reported to CloudWatch only when the volume is active", and a new instance has
 		// none yet
 		if w.failed == nil {
-			w.failed = errors.New("CloudWatch has no value of the last hour; it gets none of what is idle or new")
+			w.failed = errors.New("CloudWatch has no value for the last hour; it gets none for idle or new volumes")
 		}
 		t.note("the burst balance of %s is not known: %v", of, w.failed)
 	}

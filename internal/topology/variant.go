@@ -178,7 +178,7 @@ func each(value any) ([]yamlfile.MapSlice, error) {
 		}
 		return copies(m, max(n, 1)), nil
 	}
-	return nil, fmt.Errorf("%.40q is no list of volumes", fmt.Sprint(value))
+	return nil, fmt.Errorf("%.40q is not a list of volumes", fmt.Sprint(value))
 }
 
 func copies(m yamlfile.MapSlice, n int) []yamlfile.MapSlice {

@@ -25,8 +25,8 @@ var aboutStream = []question{
 	{"threads", "threads that do it at once", "16", false},
 	{"rate", "rate, such as 1280 IOPS, 80MiB/s or 5MiB/s per thread", "", false},
 	{"sync", "sync after its writes: none, fdatasync, fsync or dsync", "none", false},
-	{"latency", "latency that it bears, such as {p99: 10ms, over: {1s: 1%}}; nothing for any", "", true},
-	{"burst", "bursts, such as {for: 5s, every: 30s}; nothing for always", "", true},
+	{"latency", "latency that it tolerates, such as {p99: 10ms, over: {1s: 1%}}; empty for any", "", true},
+	{"burst", "bursts, such as {for: 5s, every: 30s}; empty if it always runs", "", true},
 }
 
 // errNoAnswers is returned when the input ends before the questions do.

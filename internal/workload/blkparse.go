@@ -145,7 +145,7 @@ func blkObserved(devices map[string]*blkDevice, every, end time.Duration) ([]Obs
 		}
 		if d.late > 0 {
 			o.Notes = append(o.Notes, fmt.Sprintf(
-				"of %d of %d requests no beginning was traced: their latency counts as 0", d.late, d.completed))
+				"for %d of %d requests no beginning was traced: their latency counts as 0", d.late, d.completed))
 		}
 		for k := range d.intervals {
 			i := &d.intervals[k]

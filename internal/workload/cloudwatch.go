@@ -168,7 +168,7 @@ func cloudWatchCSV(data []byte) ([]point, error) {
 // fromCloudWatch turns points into volumes.
 func fromCloudWatch(points []point) ([]Observed, error) {
 	if len(points) == 0 {
-		return nil, fmt.Errorf("there is no metric of EBS volumes in it, such as %s", cloudWatchMetrics[0])
+		return nil, fmt.Errorf("it has no metric of EBS volumes, such as %s", cloudWatchMetrics[0])
 	}
 	type key struct {
 		volume string
@@ -186,7 +186,7 @@ func fromCloudWatch(points []point) ([]Observed, error) {
 			times[p.volume] = append(times[p.volume], k.at)
 		}
 		if _, twice := values[k][p.metric]; twice {
-			return nil, fmt.Errorf("%s of %s at %s stands there twice", p.metric, text.Quote(p.volume),
+			return nil, fmt.Errorf("%s of %s at %s is there twice", p.metric, text.Quote(p.volume),
 				p.at.Format(time.RFC3339))
 		}
 		values[k][p.metric] = p.value

@@ -39,7 +39,7 @@ func Derive(name string, all []Observed) (*Demand, []Seen, error) {
 		}
 		if s.Burst == nil && s.P99.Rate >= burstOverSteady*s.Mean.Rate {
 			d.note("%ss of %s: the rate is what 99 of 100 intervals stay below, %s times the mean of %v: what comes in shorter "+
-				"bursts is not a stream of its own", s.verb(), s.Device, units.Number(float64(s.P99.Rate/s.Mean.Rate)), s.Mean.Rate)
+				"bursts is not a separate stream", s.verb(), s.Device, units.Number(float64(s.P99.Rate/s.Mean.Rate)), s.Mean.Rate)
 		}
 		if s.synced() {
 			d.note("%ss of %s: %s flushes per second; fdatasync is assumed, fsync and O_DSYNC look alike", s.verb(), s.Device,

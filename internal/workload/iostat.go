@@ -121,7 +121,7 @@ func iostatText(data []byte) ([]iostatReport, error) {
 		for i, c := range columns {
 			v, ok := figure(fields[i+1])
 			if !ok {
-				return fmt.Errorf("%s %s: %s is no number that iostat prints", text.Quote(row.device), text.Quote(c),
+				return fmt.Errorf("%s %s: %s is not a number that iostat prints", text.Quote(row.device), text.Quote(c),
 					text.Quote(fields[i+1]))
 			}
 			row.value[c] = v
@@ -129,7 +129,7 @@ func iostatText(data []byte) ([]iostatReport, error) {
 		return all[len(all)-1].add(row)
 	})
 	if err == nil && len(all) == 0 {
-		err = errors.New("there is no report of iostat -x, sar -d, sadf -d, blkparse or CloudWatch in it")
+		err = errors.New("it has no report of iostat -x, sar -d, sadf -d, blkparse or CloudWatch")
 	}
 	return all, err
 }
@@ -183,7 +183,7 @@ func iostatJSON(data []byte) ([]iostatReport, error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, errors.New("there is no report of iostat -x in it")
+		return nil, errors.New("it has no report of iostat -x")
 	}
 	return all, nil
 }
@@ -236,7 +236,7 @@ func fromIostat(reports []iostatReport, every time.Duration) ([]Observed, error)
 	} else {
 		notes = append(
 			notes,
-			"there is one report: where it is iostat's first, it is the mean since boot, which hides every "+
+			"there is one report: if it is iostat's first, it is the mean since boot, which hides every "+
 				"peak; run iostat -x -t 1",
 		)
 	}
@@ -252,7 +252,7 @@ func fromReports(reports []iostatReport, every time.Duration, notes []string) ([
 		length = every
 	default:
 		length = time.Second
-		notes = append(notes, "the reports have no time: 1 s apart is assumed; iostat -t writes it, or --every states it")
+		notes = append(notes, "the reports have no time: 1 s apart is assumed; iostat -t adds it, or --every states it")
 	}
 	if gaps > 0 {
 		notes = append(notes, fmt.Sprintf("the log has %s: what happened there is not known", text.Plural(gaps, "gap")))

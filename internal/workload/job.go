@@ -117,7 +117,7 @@ func (d *Demand) Job(o JobOptions) *Job {
 	j.Comment = append(j.Comment,
 		fmt.Sprintf("At peak %v IOPS and %v, on average %v IOPS and %v.", peak.IOPS, peak.Rate, mean.IOPS, mean.Rate))
 	if cut {
-		j.Comment = append(j.Comment, fmt.Sprintf("Cut to %s: %d bursts are spelled out at most.", Time(total), mostBursts))
+		j.Comment = append(j.Comment, fmt.Sprintf("Cut to %s: at most %d bursts are written out.", Time(total), mostBursts))
 	}
 	if o.Filename == "" && o.Directory == "" {
 		j.Comment = append(j.Comment, "Run it with its place: TARGET=/dev/nvme1n1 fio "+j.Name+" (it writes there)")

@@ -36,7 +36,7 @@ func Parse(name string, data []byte) (*Demand, error) {
 	if len(data) > mostBytes {
 		return nil, &yamlfile.Mistake{
 			File: name,
-			Err:  fmt.Errorf("%d bytes are no demand file: want at most %d", len(data), mostBytes),
+			Err:  fmt.Errorf("%d bytes are too many for a demand file: want at most %d", len(data), mostBytes),
 		}
 	}
 	if err := yamlfile.Decode(data, &y); err != nil {

@@ -45,7 +45,7 @@ func sarText(data []byte) ([]iostatReport, error) {
 		}
 		at, err := time.Parse(form, clock)
 		if err != nil && s.columns != nil {
-			return fmt.Errorf("%s is no time of day", text.Quote(clock))
+			return fmt.Errorf("%s is not a time of day", text.Quote(clock))
 		}
 		return s.add(at, rest)
 	})
@@ -71,7 +71,7 @@ func sadfText(data []byte) ([]iostatReport, error) {
 			at, err = time.Unix(seconds, 0), nil
 		}
 		if err != nil {
-			return fmt.Errorf("%s is no time that sadf prints", text.Quote(fields[2]))
+			return fmt.Errorf("%s is not a time that sadf prints", text.Quote(fields[2]))
 		}
 		return s.add(at, fields[3:])
 	})
@@ -88,7 +88,7 @@ type sarReports struct {
 func (s *sarReports) read(data []byte, line func(string) error) ([]iostatReport, error) {
 	err := eachLine(data, line)
 	if err == nil && len(s.all) == 0 {
-		err = errors.New("there is no report of sar -d in it")
+		err = errors.New("it has no report of sar -d")
 	}
 	return s.all, err
 }
@@ -108,7 +108,7 @@ func (s *sarReports) add(at time.Time, fields []string) error {
 		}
 		v, ok := figure(fields[i])
 		if !ok {
-			return fmt.Errorf("%s: %s is no number that sar prints", text.Quote(c), text.Quote(fields[i]))
+			return fmt.Errorf("%s: %s is not a number that sar prints", text.Quote(c), text.Quote(fields[i]))
 		}
 		row.value[c] = v
 	}

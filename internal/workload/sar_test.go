@@ -71,10 +71,10 @@ Average:      dev8-16     51.33    533.33    266.67     16.00      0.25      5.0
 	}
 	for text, want := range map[string]string{
 		"10:00:00 DEV tps rkB/s\n10:00:01 sda 1\n":                "line 2: want 3 columns",
-		"10:00:00 DEV tps rkB/s\n10:00:01 sda x 1\n":              `line 2: "tps": "x" is no number`,
-		"10:00:00 DEV tps rkB/s\n99:00:01 sda 1 1\n":              "is no time of day",
+		"10:00:00 DEV tps rkB/s\n10:00:01 sda x 1\n":              `line 2: "tps": "x" is not a number`,
+		"10:00:00 DEV tps rkB/s\n99:00:01 sda 1 1\n":              "is not a time of day",
 		"10:00:00 DEV tps rkB/s\n":                                "no report of sar -d",
-		sadfHead + "DEV;tps\nh;1;yesterday;sda;1\n":               `"yesterday" is no time`,
+		sadfHead + "DEV;tps\nh;1;yesterday;sda;1\n":               `"yesterday" is not a time`,
 		sadfHead + "CPU;%user\nh;1;2026-11-22 00:00:00 UTC;all;1": "no report of sar -d",
 	} {
 		if _, err := From([]byte(text), 0); err == nil || !strings.Contains(err.Error(), want) {

@@ -183,7 +183,7 @@ func (s *Stream) load(at scalar, d *Demand) (Load, error) {
 		}
 	}
 	if l.IOPS <= 0 && l.Rate <= 0 {
-		return l, at.wrong("rate %s: want more than 0: a stream that does nothing is none", at.text)
+		return l, at.wrong("rate %s: want more than 0: a stream that does nothing is not one", at.text)
 	}
 	return l, nil
 }

@@ -507,7 +507,7 @@ func (p program) together(made []*fio.Output, disks []fio.Disk) []*fio.Output {
 		made[0].Disks = disks
 	default:
 		for _, o := range made {
-			o.Doubt("whether the %d jobs of this run ran at the same time %s does not say: they stand apart",
+			o.Doubt("whether the %d jobs of this run ran at the same time is not printed by %s: they are listed separately",
 				len(made), p.name)
 		}
 	}
@@ -528,7 +528,7 @@ func (j *job) settle(p program, o *fio.Output) {
 	}
 	if j.side == "write" && did(j.Read) && !did(j.Write) {
 		j.Read, j.Write = j.Write, j.Read
-		o.Doubt("%s counts as reads what a test did that only writes: they stand as writes", p.name)
+		o.Doubt("%s counts the work of a write-only test as reads: it is listed as writes", p.name)
 	}
 	to, n := &j.Read, j.any.Clat.N
 	if j.side == "write" || j.side == "" && did(j.Write) {

@@ -472,7 +472,7 @@ func TestRewrite(t *testing.T) {
 	const head = "Version  1.03 ------Sequential Output------ --Sequential Input- --Random-\n"
 	outs, _ := Read([]byte(head + "box  4G 19202  60 24433  20 19861  13 43262  97 140359  51 515.3   2\n"))
 	if len(outs) != 4 || outs[1].Jobs[0].Read.BW != 0 || outs[1].Jobs[0].Write.BW != 19861<<10 ||
-		!strings.Contains(strings.Join(outs[1].Doubts, "\n"), "not read: 19202 and 43262 a second") {
+		!strings.Contains(strings.Join(outs[1].Doubts, "\n"), "left out: 19202 and 43262 a second") {
 		t.Errorf("%+v", outs)
 	}
 	outs, _ = Read([]byte(head + "box  4G 24433  20 19861  13 140359  51 515.3   2\n"))

@@ -509,7 +509,7 @@ func rowResult(head []string, columns []column, row []string, kind column, whole
 			j.Options["bs"] = b.Suffixed()
 		}
 	}
-	doubt := " are what a table in the text says, without fio's output: nobody can check them"
+	doubt := " come from a table in the text, without fio's output: nobody can check them"
 	writes, reads := strings.Contains(rw, "write"), strings.Contains(rw, "read")
 	switch {
 	case said || reads && !writes:
@@ -517,7 +517,7 @@ func rowResult(head []string, columns []column, row []string, kind column, whole
 		j.Read, j.Write = j.Write, j.Read
 	default:
 		j.Read.Unknown = true
-		doubt = " are what a table in the text says; whether they were read or written is not known"
+		doubt = " come from a table in the text; whether they are reads or writes is not known"
 	}
 	figures := "its figures"
 	if iops := cmp.Or(j.Read.Printed["iops"], j.Write.Printed["iops"]); iops != "" {
