@@ -30,7 +30,7 @@ func (o *catalogOptions) run(_ context.Context, env *form.Env, names []string) e
 	if len(names) > 1 {
 		d, unknown, ok := plans.InstanceTable(names, env.Now())
 		if !ok {
-			return form.Usagef("%.60q is no instance type: name one entry, or several instance types", unknown)
+			return form.Usagef("%.60q is not an instance type: name one entry, or several instance types", unknown)
 		}
 		return form.Render(env, o.Format, d)
 	}

@@ -61,7 +61,7 @@ func (o *limitsOptions) run(ctx context.Context, env *form.Env, args []string) e
 	}
 	target := t.For(topology.Data)
 	if l.Device = t.Tree.Devices[target.Device]; l.Device == nil {
-		return fmt.Errorf("%s: there is no block device behind it, and a limit is of a device", at)
+		return fmt.Errorf("%s: there is no block device below it, and limits apply to devices", at)
 	}
 	if up := t.Tree.Devices[l.Device.Parent]; up != nil {
 		l.Device = up // the kernel takes no partitions
@@ -75,7 +75,7 @@ func (o *limitsOptions) run(ctx context.Context, env *form.Env, args []string) e
 		}
 		behind := b.Behind(target)
 		if behind == nil {
-			return form.Usagef("--run %s: it did not measure what lies behind %s", o.OfRun, at)
+			return form.Usagef("--run %s: it did not measure the storage below %s", o.OfRun, at)
 		}
 		if decl == nil {
 			on, role = &b.Run.Topology, behind.Role // with what was declared then

@@ -51,7 +51,7 @@ func TestSeedDecision(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	}
-	if want := "Neither meets it. nvme1 meets steady-write, for 30 min a day: then the t4g.medium limits it to 51.7 %."; m.Decision != want {
+	if want := "Neither meets the demand. nvme1 meets steady-write, for 30 min a day: then the t4g.medium limits it to 51.7 %."; m.Decision != want {
 		t.Errorf("%q, want %q", m.Decision, want)
 	}
 	var out bytes.Buffer

@@ -301,7 +301,7 @@ func reportUnread(env *form.Env, outputs []*fio.Output) error {
 		env.Sayf("%s not understood; --format json has all", text.Plural(n-listed, "more line was", "more lines were"))
 	}
 	if n > 0 {
-		return fmt.Errorf("%s not understood; what was there is missing from the result",
+		return fmt.Errorf("%s not understood; what they say is missing from the result",
 			text.Plural(n, "line was", "lines were"))
 	}
 	return nil

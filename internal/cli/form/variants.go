@@ -67,7 +67,7 @@ func (o *VariantOptions) Parse(base string, known func(key string) bool, kinds s
 		return all, nil
 	}
 	if base == "" {
-		return nil, errors.New("--variant changes a layout: name the plimsoll.yaml that it changes with --topology")
+		return nil, errors.New("--variant changes a layout: name its plimsoll.yaml with --topology")
 	}
 	data, err := sys.ReadFile(base, sys.ConfigLimit)
 	if err != nil {

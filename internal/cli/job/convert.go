@@ -114,7 +114,7 @@ func readJob(ctx context.Context, env *form.Env, args []string) (job *fio.JobFil
 				return nil, false, err
 			}
 		case err == nil:
-			return nil, false, form.Hint(form.Usagef("%s is no job file: it is not a regular file", name),
+			return nil, false, form.Hint(form.Usagef("%s is not a job file: it is not a regular file", name),
 				`plimsoll convert "fio --name=a --rw=randread"`)
 		case command.At(strings.Fields(name)) < 0 && !strings.HasPrefix(name, "-") && !strings.Contains(name, " --") &&
 			!slices.ContainsFunc(strings.Fields(name), hasLongDash):

@@ -37,7 +37,7 @@ func NewInspect(env *form.Env) *cobra.Command {
 
 func (o *inspectOptions) run(ctx context.Context, env *form.Env, args []string) error {
 	if o.paths = args; len(args) > len(topology.Roles) {
-		return form.Usagef("%d paths: want at most one a role, data and wal", len(args))
+		return form.Usagef("%d paths: want at most one per role, data and wal", len(args))
 	}
 	decl, err := o.Declaration(env)
 	if err != nil {

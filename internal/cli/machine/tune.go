@@ -112,7 +112,7 @@ func (o *tuneOptions) run(ctx context.Context, env *form.Env, args []string) err
 	const undo = "undo with: plimsoll tune --revert"
 	switch n := text.Plural(len(changes), "setting"); {
 	case o.Persist:
-		env.Notef("%s changed, and a boot sets again what tune has set here; %s", n, undo)
+		env.Notef("%s changed, and applied again at each boot; %s", n, undo)
 	case len(changes) > 0:
 		env.Notef("%s changed, until the next boot (--persist keeps them); %s", n, undo)
 	}

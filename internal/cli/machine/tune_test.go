@@ -66,7 +66,7 @@ func TestTuneShowsWhatItSet(t *testing.T) {
 		if said := fmt.Sprint(errs.String(), err); !strings.Contains(said, c.says) {
 			t.Errorf("%s: %q, want %q", name, said, c.says)
 		}
-		if strings.Contains(out.String(), "nothing to change: what check recommends here is in force") != (name == "both roles") {
+		if strings.Contains(out.String(), "nothing to change: what check recommends here is already set") != (name == "both roles") {
 			t.Errorf("%s: %s", name, out.String())
 		}
 	}

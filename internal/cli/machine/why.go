@@ -169,8 +169,8 @@ func (o *whyOptions) declared(env *form.Env, here sys.Place) (*topology.Declarat
 		return o.Declaration(env)
 	}
 	if _, err := sys.Look(form.DeclarationFile); err == nil {
-		env.Notef("note: plimsoll.yaml in this directory is not read, since it is on the filesystem that is " +
-			"looked at: name it with --topology plimsoll.yaml")
+		env.Notef("note: plimsoll.yaml in this directory is not read, because it is on the filesystem being " +
+			"examined: name it with --topology plimsoll.yaml")
 	}
 	return nil, nil //nolint:nilnil // nothing is declared, which is no error
 }

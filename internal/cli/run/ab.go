@@ -108,11 +108,11 @@ func resumeAB(ctx context.Context, env *form.Env, o *abOptions, cmd *cobra.Comma
 	}
 	if differ := differing(before.Flags(), cmd.Flags()); len(differ) > 0 ||
 		!slices.Equal(before.Flags().Args(), o.Scenarios) {
-		why := "other scenarios were typed"
+		why := "different scenarios were typed"
 		if len(differ) > 0 {
 			why = "not as it was begun: " + text.List(differ)
 		}
-		return form.Hint(form.Usagef("%s: %s; what a record says is not run, so type the command again, as it was, "+
+		return form.Hint(form.Usagef("%s: %s; a record is not a command to run, so type the original command again, "+
 			"with --resume", dir, why), resumeABWith(dir, ab.Command))
 	}
 	o.Resume, o.Seed, o.typed = "", ab.Seed, ab.Command
@@ -154,14 +154,13 @@ func runAB(ctx context.Context, env *form.Env, o abOptions, dir string) error {
 	}
 	laid := slices.ContainsFunc(parsed, func(v form.Variant) bool { return v.Layout.YAML != nil })
 	if o.DryRun && !laid {
-		return form.Usagef("--dry-run: not in a comparison, but of layouts; use plimsoll run --dry-run on what a variant " +
-			"changes")
+		return form.Usagef("--dry-run: only for layouts in a comparison; use plimsoll run --dry-run on what a variant changes")
 	}
 	if laid && !o.Given("rounds") {
 		o.rounds = 4
 	}
 	if o.rounds < 2 || o.rounds > 1000 {
-		return form.Usagef("--rounds %d: use 2 to 1000; one round cannot tell a difference", o.rounds)
+		return form.Usagef("--rounds %d: use 2 to 1000; one round cannot show a difference", o.rounds)
 	}
 	tuner := tune.Here(env.Machine)
 	tuner.State = o.State
@@ -321,7 +320,7 @@ func (o abOptions) volumesOf() (func(name string, on int) string, error) {
 		known := slices.ContainsFunc(o.On, func(d string) bool { return filepath.Base(d) == name }) ||
 			slices.ContainsFunc(o.Variants, func(v string) bool { before, _, _ := strings.Cut(v, ":"); return before == name })
 		if !known || named[name] != "" {
-			return nil, fmt.Errorf("--volumes %s: name each variant once, as --variant or the device's name has it", s)
+			return nil, fmt.Errorf("--volumes %s: name each variant once, as in --variant or by the device's name", s)
 		}
 		named[name] = spec
 	}

@@ -40,7 +40,7 @@ func (o abOptions) study(
 ) (*study, []bench.Variant, error) {
 	for _, flag := range []string{"data", "wal", "on", "destroy", "volumes", "level", "chunk", "instance", "resume"} {
 		if o.Given(flag) && (flag != "resume" || dir == "") {
-			return nil, nil, form.Usagef("--%s: layouts say themselves what they are made of, and where they are "+
+			return nil, nil, form.Usagef("--%s: layouts themselves say what they are made of, and where they are "+
 				"mounted", flag)
 		}
 	}
@@ -129,7 +129,7 @@ func (s *study) left(ctx context.Context, env *form.Env, o abOptions) error {
 				w.For,
 			)
 		}
-		env.Sayf("array %s was left by this measurement when it was ended, and is taken down first", w.Array)
+		env.Sayf("array %s was left when this measurement was ended, and is taken down first", w.Array)
 	}
 	if o.DryRun {
 		return errors.New("it is in the way of a plan: plimsoll array teardown")
@@ -156,7 +156,7 @@ func (s *study) begin(dir string) error {
 		file := l.Name + ".yaml"
 		before, err := sys.ReadFile(filepath.Join(dir, file), sys.ConfigLimit)
 		if err == nil && string(before) != string(l.YAML) {
-			return errors.Join(own.Close(), fmt.Errorf("%s: the layout %s is another one now: its volumes or its file have "+
+			return errors.Join(own.Close(), fmt.Errorf("%s: the layout %s is no longer the same: its volumes or its file have "+
 				"changed since the measurement began; start a new one", dir, l.Name))
 		}
 		if err != nil {
