@@ -336,7 +336,7 @@ func elsewhere(r *result.Result, o *fio.Output, whole *topology.Topology, guesse
 	case own.Count > 0 && !own.Temp:
 		why = "it has " + text.Plural(own.Count, "local drive")
 	case guessed && len(o.Groups) > 0 && len(o.Disks) == 0:
-		why = "fio counted no device, as of a network filesystem"
+		why = "fio counted no device, as on a network filesystem"
 	default:
 		return
 	}

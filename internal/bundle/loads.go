@@ -179,9 +179,9 @@ func wasDirect(o *fio.Output) (direct, buffered bool, why string) {
 		return false, false, fmt.Sprintf("its disk statistics count %s times the I/Os that fio made, so that they do "+
 			"not tell", units.Number(times))
 	case times <= 0.9:
-		return false, true, "its disk statistics count fewer I/Os than fio made, as of buffered I/O"
+		return false, true, "its disk statistics count fewer I/Os than fio made, as with buffered I/O"
 	}
-	return true, false, "its disk statistics count about as many I/Os as fio made, as of direct I/O"
+	return true, false, "its disk statistics count about as many I/Os as fio made, as with direct I/O"
 }
 
 func submitted(j fio.Job) bool { return j.Read.Submitted() || j.Write.Submitted() }

@@ -238,7 +238,7 @@ func TestOwnDrivesAreNotOnTheNetwork(t *testing.T) {
 		groups int
 		disks  int
 	}{
-		{"We ran on c5.2xlarge.", false, "fio counted no device, as of a network filesystem", 1, 0},
+		{"We ran on c5.2xlarge.", false, "fio counted no device, as on a network filesystem", 1, 0},
 		{"We ran on c5.2xlarge.", true, "the instance is taken to be c5.2xlarge", 1, 1},
 		{"We ran on c5.2xlarge.", true, "the instance is taken to be c5.2xlarge", 0, 0}, // an excerpt
 		{"We ran on c5.2xlarge with 2x gp3 500GiB in RAID 0.", true, "the volumes are taken to be gp3", 1, 0},
