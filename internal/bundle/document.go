@@ -27,6 +27,7 @@ type Document struct {
 	mounts []*script.Mount
 	called map[string][]mention // the types of volumes by device, as the text gives them
 	types  []mention            // where it names one type of volume, of each the first
+	memory []int                // the lines that speak of a disk in memory
 
 	byName  map[string][]int // places in jobs that have a job of the name
 	notBare []int            // places in jobs that have a job at all
@@ -67,6 +68,9 @@ func ReadDocument(name string, data []byte, env func(string) (string, bool)) *Do
 	known := map[string]bool{}
 	for i, line := range d.lines {
 		d.callVolumes(i, line)
+		if memoryDisk.MatchString(line) {
+			d.memory = append(d.memory, i+1)
+		}
 		if !strings.Contains(line, ".") {
 			continue
 		}
@@ -278,6 +282,20 @@ func (d *Document) otherwise(typ string) (other mention, ok bool) {
 		}
 	}
 	return mention{}, false
+}
+
+// memoryDisk is a disk that is memory, as people write of it.
+var memoryDisk = regexp.MustCompile(`(?i)\b(?:ram[- ]?dis[ck]s?|\w+-?ramdisk|tmpfs|ramfs|ram (?:loop(?:back)? )?(?:disk|device|drive)s?)\b`)
+
+// inMemory is the line of the text that speaks of a disk in memory: of a text with one result any outside of it, of
+// several the nearest before it and behind the one before.
+func (d *Document) inMemory(o *fio.Output, after int, alone bool) int {
+	for _, line := range slices.Backward(d.memory) {
+		if alone && (line < o.Line || line > o.End) || after < line && line < o.Line {
+			return line
+		}
+	}
+	return 0
 }
 
 // mounted says where the text mounts another device at the folder of a job than fio's disk lines are of.

@@ -66,7 +66,7 @@ func Gather(args []string, in io.Reader) ([]*fio.Output, map[string]*Document, e
 		if err != nil {
 			return nil, nil, err
 		}
-		if isProse(o.Source) || quotes(data) {
+		if isProse(o.Source) || quotes(data) || memoryDisk.Match(data) {
 			around(documents, []*fio.Output{o}, data)
 		}
 	}

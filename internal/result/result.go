@@ -113,6 +113,7 @@ type Result struct {
 	Missing *part.Missing `json:"missing,omitempty"`
 	Unread  []fio.Unread  `json:"unread,omitempty"`
 	Doubts  []string      `json:"doubts,omitempty"`
+	Memory  string        `json:"memory,omitempty"` // where the text around it speaks of a disk in memory
 }
 
 // Part is one reporting group or host of a result.

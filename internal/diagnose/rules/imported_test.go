@@ -355,6 +355,7 @@ func importedCases() []labelled {
 		{"small writes without a header, of which sixteen became one", of(direct, rate, merged(3750, 56250), headless), "PL412", "PL501"},
 		{"sequential reads at full CPU", of(inOrder, took(100000, 0, 0.0095), computing(0.99)), "", "PL409 PL501"},
 		{"data sent over a socket", of(network, rate), "PL401", "PL501"},
+		{"beside words of a RAM disk", of(direct, rate, func(m *diagnose.Measurement) { m.Result.Memory = "line 3" }), "PL401", "PL501"},
 		{"objects over HTTP", of(objects, rate), "", "PL501"},
 		{"samples that were lost", of(direct, rate, sampled(90, 1333, 50, 1200, 1500), longest(300*time.Millisecond)), "", "PL501"},
 		{"eight times what may be in flight", of(direct, took(0, 1000, 8)), "PL426", "PL501"},

@@ -465,6 +465,9 @@ func unreal(m diagnose.Measurement) (f finding.Finding) {
 		return found("ioengine", m.Result.Workloads[0].Engine, withoutStorage, "fio")
 	case m.All(func(w fio.Workload) bool { return fio.KindOf(w.Engine) == fio.EngineNetwork && w.Engine != "http" }):
 		return found("ioengine", m.Result.Workloads[0].Engine, "sends data to another process", "a network")
+	case m.Result.Memory != "":
+		return m.Finds("The text speaks of a disk in memory, %s: if it is what was measured, the figures are not those of "+
+			"storage.", m.Result.Memory).As(finding.Warn).Titled("the text speaks of a disk in memory")
 	}
 	return f
 }

@@ -18,7 +18,7 @@ func shallow(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	if m.Failed() || 0 < m.Result.Measured && m.Result.Measured < diagnose.Shortest { // PL402, PL418
 		return f
 	}
-	if f = cappedAtOne(m); f.Message != "" || m.Result.Lacks(part.Latencies) {
+	if f = cappedAtOne(m); f.Message != "" || m.Result.Lacks(part.AllJobs, part.AllSides, part.Latencies) {
 		return f
 	}
 	if f = oneByOne(m); f.Message != "" {

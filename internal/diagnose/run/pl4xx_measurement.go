@@ -30,7 +30,7 @@ func Rules() []*diagnose.Rule {
 		"PL404": each(bimodal, sides...),
 		"PL405": each(changed, series...),
 		"PL406": each(burstSpent, series...),
-		"PL407": each(shallow, sides...),
+		"PL407": each(shallow),
 		"PL408": each(syncBlocks, sides...),
 		"PL409": each(cpuBound, part.AllJobs),
 		"PL410": each(robbed),

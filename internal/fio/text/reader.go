@@ -97,7 +97,7 @@ var (
 	textHost   = regexp.MustCompile(`^<([^<> ]+)> ?`)
 	textFile   = regexp.MustCompile(`^([^\s=|(]+?):(?:\d+:)? +(\S.*)$`) // as grep names the file of a line
 	textPrompt = regexp.MustCompile(
-		`^(?:(?:\[[^\]]*\]\s*[$#]|\S+@\S+(?: \S+ ?)?[$#%]|\S+@\S+:\S*\s?[$#]|[$#>❯➜λ])\s+|\[[^\]]*@[^\]]*\][$#]? *|(?:PS )?[A-Za-z]:\\[^>]*>\s*|\S+@\S+:?\S*[$#]$)`,
+		`^(?:(?:\[[^\]]*\]\s*[$#]|\S+@\S+(?: \S+ ?)?[$#%]|\S+@\S+:\S*\s?[$#]|[$#>❯➜λ]|[~/][\w./-]* [$#])\s+|\[[^\]]*@[^\]]*\][$#]? *|(?:PS )?[A-Za-z]:\\[^>]*>\s*|\S+@\S+:?\S*[$#]$)`,
 	)
 	textCut = regexp.MustCompile(
 		`^(?:[.…]+|[\[(<|]\W*(?:snip|cut|skipped|omitted|\.|…)[^=]*[\])>]?,?|[-*=_~+]{3,}.{0,80})$`,

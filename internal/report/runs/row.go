@@ -123,6 +123,9 @@ func (operations) fill(r *row, s *bundle.Scenario) {
 	if l := t.Sync.Lat; l.Measured() {
 		alone := map[bool]string{true: "write", false: "I/O"}[t.Read.N == 0 && t.Trim.N == 0]
 		r.Sync = fmt.Sprintf("%s alone: p50 %s, p99 %s", alone, words.At(all, 50), words.At(all, 99))
+		if r.P50 == words.None && r.P99 == words.None { // neither is shown
+			return
+		}
 		if r.Syncs = "p50 and p99 are for the sync alone"; key == result.ByLatency {
 			r.Syncs += "; the result includes the write"
 			if s.Result.Source != "" {
