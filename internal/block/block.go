@@ -203,6 +203,8 @@ type Mount struct {
 	// unknown.
 	ID    int `json:"id,omitempty"`
 	Under int `json:"under,omitempty"`
+	// ZFS is what zfs says of a dataset; nil on other filesystems, and where it was not asked.
+	ZFS *Dataset `json:"zfs,omitempty"`
 	Geometry
 }
 

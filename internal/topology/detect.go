@@ -33,6 +33,11 @@ func Detect(ctx context.Context, m *sys.Machine, paths map[Role]string, decl *De
 			t.addTarget(m, role, p)
 		}
 	}
+	for _, target := range t.Targets {
+		if target.Mount != nil {
+			target.Mount.ReadDataset(ctx, m)
+		}
+	}
 	t.throttle(m.Root)
 	t.noteInferred(segments)
 	t.noteShared()

@@ -38,6 +38,7 @@ func Rules() []*diagnose.Rule {
 		"PL219": copiesOnWrite,
 		"PL220": accessTimes,
 		"PL221": fineBitmap,
+		"PL222": poorDataset,
 	})
 }
 

@@ -149,7 +149,7 @@ func volatileCache(c *diagnose.Case, report diagnose.Report) {
 		guest := slices.ContainsFunc(back, diagnose.GuestDisk)
 		if guest {
 			f.Fix = "Leave queue/write_cache as it is: a guest's flushes empty the host's cache, and without them commits " +
-				"can be lost. What the host does with them, its operator knows."
+				"can be lost. Only the host's operator knows what it does with them."
 		}
 		var syncs []int
 		for _, m := range c.Runs {
@@ -242,6 +242,40 @@ func unknownCache(c *diagnose.Case, m diagnose.Mounted, option string, unknown [
 		f.Say("%s is mounted with %s, and the kernel does not say what caches %s have.", m.Point, option, drives)
 	}
 	report(f)
+}
+
+// largestRecord is the default of ZFS, up to which the sources differ on what a database wants.
+const largestRecord = 128 * units.KiB
+
+// smallSectors is the ashift of sectors of 512 bytes.
+const smallSectors = 9
+
+func poorDataset(c *diagnose.Case, report diagnose.Report) {
+	for _, t := range c.Targets() {
+		if t.Mount == nil || t.Mount.ZFS == nil {
+			continue
+		}
+		d, name := t.Mount.ZFS, text.ShellQuote(t.Mount.Source)
+		asked := func(property string) string { return "zfs get " + property + " " + name }
+		f := finding.Fine(t.Path, "dataset %s: sync=%s, logbias=%s, recordsize=%s", t.Mount.Source, d.Sync, d.LogBias, d.Record)
+		switch {
+		case d.Sync == "disabled":
+			f = finding.New(t.Path, "%s has sync=disabled: a sync returns before anything is stored.", t.Mount.Source).
+				Saw("sync", d.Sync, "standard", asked("sync")).Run("zfs set sync=standard " + name).As(finding.Fail).
+				Titled("syncs on this ZFS dataset reach nothing")
+		case t.Role == topology.Data && d.Record > largestRecord:
+			f = finding.New(t.Path, "%s has records of %s: a changed page rewrites one whole.", t.Mount.Source, d.Record).
+				Saw("recordsize", d.Record.String(), "at most "+largestRecord.String(), asked("recordsize")).
+				Run("zfs set recordsize=32K " + name)
+		case t.Role == topology.WAL && d.LogBias == "throughput":
+			f = finding.New(t.Path, "%s has logbias=throughput: its syncs do not use the pool's log device.", t.Mount.Source).
+				Saw("logbias", d.LogBias, "latency", asked("logbias")).Run("zfs set logbias=latency " + name)
+		case d.Shift == smallSectors:
+			f = finding.New(t.Path, "Pool %s was made for sectors of 512 bytes (ashift=9).", d.Pool).
+				Saw("ashift", "9", "12", "zpool get ashift "+text.ShellQuote(d.Pool))
+		}
+		report(f)
+	}
 }
 
 // quietTimes are the mount options, one of which the kernel shows where reads seldom write: with none of them

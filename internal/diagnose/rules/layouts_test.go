@@ -97,6 +97,14 @@ func layoutCases() []labelled {
 				slices.Concat(o, []string{"noatime"})
 		}
 	}
+	zfs := func(role topology.Role, change func(*block.Dataset)) diagnose.Case {
+		return with(four(), func(t *topology.Topology) {
+			d := block.Dataset{Sync: "standard", LogBias: "latency", Record: 128 * units.KiB, Pool: "tank", Shift: 12}
+			change(&d)
+			t.Targets[0].Role, t.Targets[0].Mount.FS, t.Targets[0].Mount.ZFS = role, "zfs", &d
+			t.Targets[0].Mount.Options = []string{"noatime"}
+		})
+	}
 	cached := func(mode string) func(*topology.Topology) {
 		return func(t *topology.Topology) {
 			for _, v := range t.Arrays[0].Volumes {
@@ -278,6 +286,15 @@ func layoutCases() []labelled {
 		{"no bitmap, a journal", unbitmapped(topology.RAID5, units.TiB, "journal"), "", ""},
 		{"no bitmap, PPL", unbitmapped(topology.RAID5, units.TiB, "ppl"), "", ""},
 		{"no bitmap on RAID0", unbitmapped(topology.RAID0, units.TiB, ""), "", ""},
+		{"a dataset as ZFS makes it", zfs(topology.Data, func(*block.Dataset) {}), "", ""},
+		{"a dataset of 8 KiB records", zfs(topology.Data, func(d *block.Dataset) { d.Record = 8 * units.KiB }), "", ""},
+		{"a dataset of 1 MiB records", zfs(topology.Data, func(d *block.Dataset) { d.Record = units.MiB }), "PL222", ""},
+		{"a log of 1 MiB records", zfs(topology.WAL, func(d *block.Dataset) { d.Record = units.MiB }), "", ""},
+		{"a dataset without syncs", zfs(topology.WAL, func(d *block.Dataset) { d.Sync = "disabled" }), "PL222", ""},
+		{"a log past its device", zfs(topology.WAL, func(d *block.Dataset) { d.LogBias = "throughput" }), "PL222", ""},
+		{"data past that device", zfs(topology.Data, func(d *block.Dataset) { d.LogBias = "throughput" }), "", ""},
+		{"a pool of ashift 9", zfs(topology.Data, func(d *block.Dataset) { d.Shift = 9 }), "PL222", ""},
+		{"a pool of unknown ashift", zfs(topology.Data, func(d *block.Dataset) { d.Shift = 0 }), "", ""},
 		{"a bitmap of 4 MiB", bitmap(4 * units.MiB), "PL221", ""},
 		{"a bitmap of 64 MiB", bitmap(64 * units.MiB), "", ""},
 		{"sizes that differ by a thousandth", with(mixed(func(v *topology.Volume) { v.Size -= v.Size / 1000 }), func(*topology.Topology) {}), "", ""},
