@@ -284,8 +284,10 @@ func (d *Document) otherwise(typ string) (other mention, ok bool) {
 	return mention{}, false
 }
 
-// memoryDisk is a disk that is memory, as people write of it.
-var memoryDisk = regexp.MustCompile(`(?i)\b(?:ram[- ]?dis[ck]s?|\w+-?ramdisk|tmpfs|ramfs|ram (?:loop(?:back)? )?(?:disk|device|drive)s?)\b`)
+// memoryDisk is a disk that is memory, as people write of it; tables of mounts list tmpfs, too.
+var memoryDisk = regexp.MustCompile(
+	`(?i)\b(?:ram[- ]?dis[ck]s?|\w+-?ramdisk|(?:on|over|in) (?:a )?(?:tmpfs|ramfs)|ram (?:loop(?:back)? )?(?:disk|device|drive)s?)\b`,
+)
 
 // inMemory is the line of the text that speaks of a disk in memory: of a text with one result any outside of it, of
 // several the nearest before it and behind the one before.

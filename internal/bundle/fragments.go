@@ -94,7 +94,7 @@ func withoutPhantoms(outputs []*fio.Output) []*fio.Output {
 		before := kept[len(kept)-1]
 		switch {
 		case len(o.Disks) == 0:
-			before.Doubt("behind it stands a run that was stopped before fio printed a figure; it is left out")
+			before.Doubt("after it comes a run that was stopped before fio printed a figure; it is left out")
 		case len(before.Disks) == 0 && didAsMuch(o.Disks[0], before):
 			before.Disks = o.Disks
 		default:

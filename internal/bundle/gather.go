@@ -158,7 +158,7 @@ func readTable(name string) ([]*fio.Output, error) {
 func Unread(names []string) string {
 	for _, name := range names {
 		if data, err := sys.Text(name); err == nil && isProse(name) && foreign.HasTable(data) {
-			return ": of a table the columns or the rows are read that are named IOPS, bandwidth, latency or p99 in English, " +
+			return ": of a table, only columns or rows named IOPS, bandwidth, latency or p99 in English are read, " +
 				"with read or write in their names or fio's command above them"
 		}
 	}

@@ -174,7 +174,7 @@ func wasDirect(o *fio.Output) (direct, buffered bool, why string) {
 	}
 	switch times := counted(o); {
 	case issued(o) == 0:
-		return false, false, "without the count of its I/Os disk statistics do not tell"
+		return false, false, "without the count of its I/Os, disk statistics cannot show it"
 	case times >= otherLoad:
 		return false, false, fmt.Sprintf("its disk statistics count %s times the I/Os that fio made, so that they do "+
 			"not tell", units.Number(times))
