@@ -64,7 +64,7 @@ func ParseClaim(s string) (Claim, error) {
 			text.Quote(s))
 	}
 	if c.Block, err = units.ParseBytes(strings.TrimSpace(size)); sized && (err != nil || c.Block == 0) {
-		return c, fmt.Errorf("claim %s: the size of an I/O cannot be read; want such as 8KiB", text.Quote(s))
+		return c, fmt.Errorf("claim %s: the size of an I/O cannot be read; want one such as 8KiB", text.Quote(s))
 	}
 	return c, nil
 }
@@ -450,7 +450,7 @@ func (v *ClaimVerdict) history(typ string) {
 	case was == nil:
 		v.Since = "at least " + first
 	case first != "":
-		v.Since = fmt.Sprintf("a day between %s and %s", date(was.To), first)
+		v.Since = fmt.Sprintf("some time between %s and %s", date(was.To), first)
 	default:
 		v.Since = "a day after " + date(was.To)
 	}

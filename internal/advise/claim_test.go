@@ -18,7 +18,7 @@ func TestClaims(t *testing.T) {
 	}{
 		{"40000 IOPS", "", "", "c6a.xlarge", true, false, 30 * time.Minute, []string{
 			"Yes, but only for 30 min once in 24 h", "It sustains 6,000 IOPS, 15.0 % of the claim",
-			"since a day between 2023-03-07 and 2023-05-11; before that, it was 26,667 IOPS",
+			"since some time between 2023-03-07 and 2023-05-11; before that, it was 26,667 IOPS",
 		}},
 		{"6000 IOPS", "", "", "c6a.xlarge", true, true, 0, []string{"Yes, sustained"}},
 		{"50000 IOPS", "", "", "c6a.xlarge", false, false, 0, []string{"No: at most 40,000 IOPS for 30 min of 16 KiB reads from EBS"}},
@@ -218,14 +218,14 @@ func TestHistoryOfClaims(t *testing.T) {
 	}{
 		{"c6a.xlarge", Claim{IOPS: 6000}, "AWS has published it for c6a.xlarge since at least 2022-02-21."},
 		{"c6a.xlarge", Claim{IOPS: 26667}, "AWS has published it for c6a.xlarge since at least 2022-02-21."},
-		{"c6a.xlarge", Claim{IOPS: 26700}, "since a day between 2023-03-07 and 2023-05-11; before that, it was 26,667 IOPS."},
-		{"c6a.xlarge", Claim{IOPS: 40000}, "since a day between 2023-03-07 and 2023-05-11; before that, it was 26,667 IOPS."},
-		{"c6a.xlarge", Claim{IOPS: 40030}, "since a day between 2023-03-07 and 2023-05-11"}, // rounded
+		{"c6a.xlarge", Claim{IOPS: 26700}, "since some time between 2023-03-07 and 2023-05-11; before that, it was 26,667 IOPS."},
+		{"c6a.xlarge", Claim{IOPS: 40000}, "since some time between 2023-03-07 and 2023-05-11; before that, it was 26,667 IOPS."},
+		{"c6a.xlarge", Claim{IOPS: 40030}, "since some time between 2023-03-07 and 2023-05-11"}, // rounded
 		{"c6a.xlarge", Claim{IOPS: 40050}, ""},
 		{"c6a.xlarge", Claim{Rate: mb(833)}, "since at least 2022-02-21."},
 		{"c6a.xlarge", Claim{Rate: mb(1250)}, "before that, it was 833.3 MB/s."},
 		{"c6a.xlarge", Claim{Rate: mb(1252)}, ""},
-		{"r6in.32xlarge", Claim{IOPS: 400000}, "since a day between 2023-05-11 and 2023-06-15; before that, it was 350,000 IOPS."},
+		{"r6in.32xlarge", Claim{IOPS: 400000}, "since some time between 2023-05-11 and 2023-06-15; before that, it was 350,000 IOPS."},
 		{"c8g.2xlarge", Claim{IOPS: 40000}, "It is not known since when AWS has published this for c8g.2xlarge; the catalogue dates from 2026-10-27."},
 		{"nosuch", Claim{IOPS: 1}, ""},
 	} {

@@ -44,7 +44,7 @@ func (r *Request) instances() ([]priced, error) {
 		case !ok:
 			return nil, fmt.Errorf("%.40q is not a machine type of %s in the catalogue", r.Instance, r.provider().Terms().Cloud)
 		case !priceOK:
-			return nil, fmt.Errorf("%s has no price in %s; bring a price list that has it with --prices", r.Instance,
+			return nil, fmt.Errorf("%s has no price in %s; supply a price list that has it with --prices", r.Instance,
 				r.Prices.Region)
 		}
 		return []priced{{f, month}}, r.suits(f)

@@ -229,7 +229,7 @@ func (r Request) check() error {
 	case r.Given("size") && r.Size == 0:
 		return input("--size 0: use more than 0, such as 1GiB")
 	case r.Size > suite.MostSize:
-		return input("--size %s: no file is that large; use such as 1GiB", r.Size.Arg())
+		return input("--size %s: no file is that large; use a size such as 1GiB", r.Size.Arg())
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func (t *Tree) ReadSegments(ctx context.Context, m *sys.Machine) error {
 	}
 	out, err := m.Output(ctx, "dmsetup", "table")
 	if errors.Is(err, sys.ErrNotFound) && !m.Here {
-		return errors.New("a captured machine holds no table of device-mapper")
+		return errors.New("a captured machine has no device-mapper table")
 	}
 	if err != nil {
 		return fmt.Errorf("%w; as root, with dmsetup installed, it is read", err)

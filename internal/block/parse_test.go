@@ -112,7 +112,7 @@ No devices found
 // A captured machine has no dmsetup, whatever is installed here.
 func TestSegmentsOfCapture(t *testing.T) {
 	tree := &Tree{Devices: map[string]*Device{"dm-0": {Name: "dm-0", Path: "/dev/mapper/luks", DM: "CRYPT-LUKS2-1-luks"}}}
-	for here, want := range map[bool]string{false: "a captured machine holds no table", true: "as root, with dmsetup"} {
+	for here, want := range map[bool]string{false: "a captured machine has no device-mapper table", true: "as root, with dmsetup"} {
 		m := &sys.Machine{Here: here, Run: func(context.Context, io.Writer, ...string) error { return sys.ErrNotFound }}
 		if err := tree.ReadSegments(t.Context(), m); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%t: %v, want %q", here, err, want)

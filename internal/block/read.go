@@ -30,7 +30,7 @@ const classBlock = "sys/class/block"
 func Read(m *sys.Machine) (*Tree, error) {
 	entries, err := fs.ReadDir(m.Root, classBlock)
 	if err != nil {
-		return nil, fmt.Errorf("/%s: %w; plimsoll needs sysfs, mount it or give the container /sys", classBlock, cause(err))
+		return nil, fmt.Errorf("/%s: %w; plimsoll needs sysfs: mount it or give the container /sys", classBlock, cause(err))
 	}
 	t := &Tree{Devices: map[string]*Device{}, root: m.Root}
 	r := &reader{root: m.Root}

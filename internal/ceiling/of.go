@@ -120,7 +120,7 @@ func (p *problem) lack(format string, a ...any) {
 func (p *problem) take(loads []fio.Workload) {
 	for i, w := range loads {
 		if i > 0 && w.Stonewall {
-			p.note("sections behind a stonewall run later: this is the ceiling of the first %d", i)
+			p.note("sections after a stonewall run later: this is the ceiling of the first %d", i)
 			break
 		}
 		if w.ReadShare < 1 && w.WriteBS == 0 && w.ReadBS == 0 || w.ReadShare+w.TrimShare > 1.0001 {
@@ -133,7 +133,7 @@ func (p *problem) take(loads []fio.Workload) {
 			p.note("trims are counted without cost")
 		}
 		if w.Buffered {
-			p.note("buffered I/O (direct=0): the page cache may answer reads and delay writes, the bounds hold for the devices")
+			p.note("buffered I/O (direct=0): the page cache may answer reads and delay writes; the bounds hold for the devices")
 		}
 		if w.ThinkTime > 0 {
 			p.note("thinktime is not counted: the jobs may ask for less")

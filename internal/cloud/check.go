@@ -55,7 +55,7 @@ func (d *Provider) column(file, name string) *column {
 func (d *Provider) check(name string, read reader) error {
 	if slices.ContainsFunc(slices.Collect(maps.Values(builtin())), func(o *Provider) bool { return o.terms.named(name) }) {
 		return fmt.Errorf(
-			"%s: %s is the name of a cloud that plimsoll brings: give it another",
+			"%s: %s is the name of a cloud that is built into plimsoll: give it another",
 			filepath.Join(Dir, name),
 			name,
 		)
@@ -125,7 +125,7 @@ func (d *Provider) wrong(t VolumeType) string {
 	case t.Type == "" || len(t.Type) > 60:
 		return "a type of volume needs a name: type: block-fast"
 	case known:
-		return "plimsoll brings a type of this name: give it another"
+		return "plimsoll already has a type of this name: give it another"
 	case t.MaxSize < t.MinSize || t.MaxSize == 0:
 		return "state min_size and max_size"
 	case t.Source == "" || t.AsOf == "" || !asOf.cell.MatchString(t.AsOf):
@@ -135,13 +135,13 @@ func (d *Provider) wrong(t VolumeType) string {
 	case rules != 1:
 		return "state one of iops and rate, sized, pool, hdd or tiers"
 	case max(t.IOPS.Included, t.IOPS.Min) > t.IOPS.Max:
-		return "iops: included and min are at most max"
+		return "iops: included and min must be at most max"
 	case t.Rate.Max > 0 && max(t.Rate.Included, t.Rate.Min) > t.Rate.Max:
-		return "rate: included and min are at most max"
+		return "rate: included and min must be at most max"
 	case t.AFR > 1:
 		return "afr is a share of volumes, as 0.002"
 	case sized != nil && sized.MostIOPS < max(sized.LeastIOPS, 1):
-		return "sized: state most_iops, which least_iops does not pass"
+		return "sized: state most_iops, which least_iops does not exceed"
 	case sized != nil && (sized.BurstIOPS > 0) != (sized.BurstIOs > 0):
 		return "sized: burst_iops and burst_ios go together"
 	case hdd != nil && (t.Counted == 0 || hdd.Base == 0 || hdd.BaseMax < hdd.Base || hdd.BurstMax < hdd.Burst):
@@ -198,7 +198,7 @@ func (d *Provider) checkTable(file string, data []byte, names map[string]func(r 
 		return &yamlfile.Place{Line: line, Column: column, Err: fmt.Errorf(format, a...)}
 	}
 	if err != nil {
-		return &yamlfile.Place{Line: 1, Err: errors.New("want a head with the columns that docs/clouds.md has")}
+		return &yamlfile.Place{Line: 1, Err: errors.New("want a header with the columns that docs/clouds.md has")}
 	}
 	var form []*column
 	for i, h := range head {

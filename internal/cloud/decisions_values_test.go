@@ -144,7 +144,7 @@ func TestLocalDrivesOfAzureByHand(t *testing.T) {
 	several := 0
 	for _, m := range slices.Concat(table("azure/measured.csv"), table("gcp/measured.csv")) {
 		f, _ := InstanceLimits(m.text("name"))
-		if !slices.Contains(f.Notes, "the limits of its local drives were measured, none is published") {
+		if !slices.Contains(f.Notes, "the limits of its local drives were measured; none is published") {
 			continue
 		}
 		n, l := float64(f.Local.Count), f.Local.Limits

@@ -405,7 +405,7 @@ func (d *Provider) drives(f *InstanceFacts, r row) {
 		switch from := m.from(); {
 		case !stated.Known():
 			f.Local.Provenance = from
-			f.note("the limits of its local drives were measured, none is published")
+			f.note("the limits of its local drives were measured; none is published")
 		case f.Local.Limits != stated:
 			f.Local.Source += "; what it does not state was measured: " + from.String()
 			f.Local.Trust = Partial

@@ -43,7 +43,7 @@ func (nobody) Ordered(context.Context, Identity, []Attached) ([]ProvisionedVolum
 }
 
 func (n nobody) Left(context.Context, Identity, []string) (Balances, error) {
-	return Balances{}, fmt.Errorf("nobody is asked what is left of bursts on %s", n.of.Cloud)
+	return Balances{}, fmt.Errorf("what is left of bursts on %s is not queried", n.of.Cloud)
 }
 
 // Terms are what a cloud's cloud.yaml says of it.

@@ -339,7 +339,7 @@ func (t VolumeType) limits(spec VolumeSpec) (VolumeFacts, error) {
 	}
 	sized := t.BySize()
 	if sized && len(t.Tiers) == 0 && (spec.IOPS > 0 || spec.Rate > 0) {
-		wrong("IOPS and throughput cannot be ordered, they follow from the size")
+		wrong("IOPS and throughput cannot be ordered: they follow from the size")
 	}
 	if sized && spec.Size == 0 {
 		wrong("limits follow from the size: state it")
@@ -426,7 +426,7 @@ func (f *VolumeFacts) raised(t VolumeType, spec VolumeSpec, wrong func(string, .
 	case !ordered && !spec.OnDemand:
 		return
 	case t.Raised == nil || spec.Size <= t.Raised.Above:
-		wrong("IOPS and throughput cannot be ordered, they follow from the size: performance plus and bursting on demand " +
+		wrong("IOPS and throughput cannot be ordered: they follow from the size: performance plus and bursting on demand " +
 			"are for disks above 512 GiB")
 		return
 	case spec.OnDemand && !t.Raised.OnDemand.Known():
@@ -492,7 +492,7 @@ func (f *VolumeFacts) byRate(t VolumeType, spec VolumeSpec, wrong func(string, .
 	f.Sustained.Rate = rate
 	f.Sustained.IOPS = min(units.IOPS(float64(rate/units.MiBPerSec)*t.IOPS.PerMiB), t.IOPS.Max)
 	if spec.IOPS > 0 && math.Abs(float64(spec.IOPS/f.Sustained.IOPS-1)) > 0.05 {
-		wrong("IOPS cannot be ordered, they follow from the throughput: %v", f.Sustained.IOPS)
+		wrong("IOPS cannot be ordered: they follow from the throughput: %v", f.Sustained.IOPS)
 	}
 }
 
@@ -545,7 +545,7 @@ func (f *VolumeFacts) rate(t VolumeType, spec VolumeSpec, iops units.IOPS, wrong
 	rate := spec.Rate
 	switch {
 	case t.Rate.Derived && rate > 0 && math.Abs(float64(rate/top-1)) > 0.05:
-		wrong("throughput cannot be ordered, it follows from the IOPS: %v", top)
+		wrong("throughput cannot be ordered: it follows from the IOPS: %v", top)
 	case t.Rate.Derived:
 		rate = top
 	case rate == 0:

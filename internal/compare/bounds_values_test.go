@@ -363,13 +363,13 @@ func TestWorksOfOneSide(t *testing.T) {
 	}{
 		"of one":            {[]Row{row("w", 4096, 1)}, []string{"w is only in b (read 4 KiB)"}},
 		"of its own name":   {[]Row{row("b", 4096, 1)}, []string{"b: no other result has this workload (read 4 KiB)"}},
-		"twins":             {[]Row{row("w", 4096, 0), row("w", 8192, 1)}, []string{"w is not compared, a and b did different work: block size: 4 KiB and 8 KiB"}},
-		"twins, turned":     {[]Row{row("w", 8192, 1), row("w", 4096, 0)}, []string{"w is not compared, a and b did different work: block size: 4 KiB and 8 KiB"}},
+		"twins":             {[]Row{row("w", 4096, 0), row("w", 8192, 1)}, []string{"w is not compared: a and b did different work: block size: 4 KiB and 8 KiB"}},
+		"twins, turned":     {[]Row{row("w", 8192, 1), row("w", 4096, 0)}, []string{"w is not compared: a and b did different work: block size: 4 KiB and 8 KiB"}},
 		"twice on one side": {[]Row{row("w", 4096, 1), row("w", 4096, 1)}, []string{"w is only in b (read 4 KiB)"}},
 		"two names":         {[]Row{row("w", 4096, 0), row("v", 8192, 2)}, []string{"w is only in a (read 4 KiB)", "v is only in c (read 8 KiB)"}},
 		"triplets": {
 			[]Row{row("w", 4096, 0), row("w", 8192, 1), row("w", 512, 2)},
-			[]string{"w is not compared, a and b did different work: block size: 4 KiB and 8 KiB"},
+			[]string{"w is not compared: a and b did different work: block size: 4 KiB and 8 KiB"},
 		},
 		"none": {nil, nil},
 	} {

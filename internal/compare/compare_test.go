@@ -321,8 +321,8 @@ func TestMatchedByWorkNotByName(t *testing.T) {
 	if len(table.Rows) != 1 || table.Rows[0].Cells[1].Figure.Center != 1100 {
 		t.Errorf("%+v", table.Rows)
 	}
-	if !strings.Contains(notes(table), "other is not compared, one and two did different work: block size: 64 KiB and 16 KiB") &&
-		!strings.Contains(notes(table), "other is not compared, one and two did different work: block size: 64KiB and 16KiB") {
+	if !strings.Contains(notes(table), "other is not compared: one and two did different work: block size: 64 KiB and 16 KiB") &&
+		!strings.Contains(notes(table), "other is not compared: one and two did different work: block size: 64KiB and 16KiB") {
 		t.Error(notes(table))
 	}
 	only := run(t, t.TempDir(), 2, nil, randwrite("rand-write", 8192, 1000))

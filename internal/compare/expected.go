@@ -157,7 +157,7 @@ func figureNamed(name string) (Figure, error) {
 			return f, nil
 		}
 	}
-	return f, fmt.Errorf("figure %q: want such as iops, write.iops, read.bw or read.clat.p99", name)
+	return f, fmt.Errorf("figure %q: want one such as iops, write.iops, read.bw or read.clat.p99", name)
 }
 
 // AgainstTable judges a run by a table of expected figures.

@@ -188,9 +188,9 @@ figures:
 		"figures: [{figure: iops, value: x}]": "value \"x\"",
 		"figures: [{figure: iops, value: \"0\"}]":               "value \"0\"",
 		"figures: [{figure: iops, value: \"1\", tolerance: 5}]": "tolerance \"5\"",
-		"figures: [{figure: read.clat.px, value: 1ms}]":         "want such as",
-		"figures: [{figure: total.clat.p99, value: 1ms}]":       "want such as",
-		"figures: [{figure: trim.iops, value: \"1\"}]":          "want such as",
+		"figures: [{figure: read.clat.px, value: 1ms}]":         "want one such as",
+		"figures: [{figure: total.clat.p99, value: 1ms}]":       "want one such as",
+		"figures: [{figure: trim.iops, value: \"1\"}]":          "want one such as",
 		"colour: red": "unknown field",
 	} {
 		if _, err := ParseExpectations("t.yaml", []byte(bad)); err == nil || !strings.Contains(err.Error(), want) {

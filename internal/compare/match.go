@@ -118,7 +118,7 @@ func (t *Table) explain(alone []Row) {
 			if other < k {
 				continue // shown with its twin
 			}
-			line = fmt.Sprintf("%s is not compared, %s and %s did different work: %s", r.Name, side,
+			line = fmt.Sprintf("%s is not compared: %s and %s did different work: %s", r.Name, side,
 				t.Sides[other].Name, strings.Join(r.Work.Differences(o.Work), "; "))
 		}
 		if !shown[line] {

@@ -348,7 +348,7 @@ func (f *JobFile) Writable() error {
 		}
 		for _, o := range s.Options {
 			if text := o.String(); foreign(text) || len(text) >= maxJobLine {
-				return fmt.Errorf("[%s] %s: a job file cannot hold ; # line breaks, control characters or what is no "+
+				return fmt.Errorf("[%s] %s: a job file cannot hold ; # line breaks, control characters or what is not "+
 					"UTF-8 in a value, nor lines over %d bytes", Clip(s.Name), strconv.Quote(Clip(text)), maxJobLine)
 			}
 		}

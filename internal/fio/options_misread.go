@@ -148,7 +148,7 @@ func (r *optionRow) severalValues(value string, b build) (Misreading, bool) {
 		}
 	}
 	kept = strings.TrimSpace(kept)
-	return Misreading{Hint: kept, Says: fmt.Sprintf("holds %d values, and fio has place for one: the %s (%s) counts",
+	return Misreading{Hint: kept, Says: fmt.Sprintf("holds %d values, and fio has room for one: the %s (%s) counts",
 		len(list), which, kept)}, true
 }
 
@@ -184,7 +184,7 @@ func (r *optionRow) lost(part string, read numberRead) Misreading {
 	}
 	m := Misreading{Says: fmt.Sprintf("is read as %s: fio drops %q", r.print(read.value), Clip(read.lost))}
 	if strings.HasPrefix(part, " ") || strings.HasPrefix(part, "\t") {
-		m.Says = fmt.Sprintf("is read as %s: behind a blank fio does not see the unit", r.print(read.value))
+		m.Says = fmt.Sprintf("is read as %s: after a space fio does not see the unit", r.print(read.value))
 		m.Old, m.New = part, given
 	}
 	return m

@@ -29,7 +29,7 @@ func ParseVersion(s string) (Version, error) {
 	a, err1 := strconv.Atoi(major)
 	b, err2 := strconv.Atoi(minor)
 	if !ok || err1 != nil || err2 != nil {
-		return Version{}, fmt.Errorf("fio version %.40q: want such as fio-3.33", s)
+		return Version{}, fmt.Errorf("fio version %.40q: want one such as fio-3.33", s)
 	}
 	return Version{a, b}, nil
 }

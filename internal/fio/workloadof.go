@@ -379,7 +379,7 @@ func (r *optionReader) rangeEnds(s string) (least, most units.Bytes, err error) 
 	one, err1 := ParseSize(low, r.kbBase)
 	other, err2 := ParseSize(high, r.kbBase)
 	if err1 != nil || err2 != nil || one == 0 || other == 0 {
-		return 0, 0, fmt.Errorf("range %q: want such as 4k-16k", Clip(s))
+		return 0, 0, fmt.Errorf("range %q: want one such as 4k-16k", Clip(s))
 	}
 	return min(one, other), max(one, other), nil
 }
@@ -398,7 +398,7 @@ func (r *optionReader) splitSizes(s string) (Sizes, error) {
 		p := -1.0
 		if percent = strings.TrimSpace(percent); percent != "" {
 			if p, err = strconv.ParseFloat(percent, 64); err != nil || p < 0 || p > 100 {
-				return nil, fmt.Errorf("%q: want a percentage behind the slash, such as 4k/60:64k/40", Clip(part))
+				return nil, fmt.Errorf("%q: want a percentage after the slash, such as 4k/60:64k/40", Clip(part))
 			}
 			sum += p
 		} else {

@@ -109,7 +109,7 @@ func ParseHosts(spec string, read func(file string) ([]byte, error)) ([]string, 
 		seen[h] = true
 	}
 	if len(hosts) == 0 {
-		return nil, errors.New("--hosts names no host; use such as --hosts db[1-3] or --hosts @FILE")
+		return nil, errors.New("--hosts names no host; use a list such as --hosts db[1-3] or --hosts @FILE")
 	}
 	return hosts, nil
 }

@@ -152,7 +152,7 @@ func fitting(h *tar.Header, n int, limit int64) error {
 	what := ""
 	switch {
 	case h.Typeflag != tar.TypeReg:
-		what = "something that is no regular file"
+		what = "something that is not a regular file"
 	case !filepath.IsLocal(h.Name) || path.Clean(h.Name) != h.Name || strings.ContainsAny(h.Name, "\\\x00"):
 		what = "a name that leads elsewhere"
 	case strings.Count(h.Name, "/") > mostDepth || len(h.Name) > 500:

@@ -70,7 +70,7 @@ func TestWhatABundleHolds(t *testing.T) {
 		"deeper":              {tar.Header{Name: deep(mostDepth + 1)}, 0, "a name that is too long"},
 		"500 letters":         {tar.Header{Name: strings.Repeat("a", 500)}, 0, ""},
 		"501 letters":         {tar.Header{Name: strings.Repeat("a", 501)}, 0, "a name that is too long"},
-		"a link":              {tar.Header{Name: "a", Typeflag: tar.TypeSymlink}, 0, "no regular file"},
+		"a link":              {tar.Header{Name: "a", Typeflag: tar.TypeSymlink}, 0, "not a regular file"},
 		"elsewhere":           {tar.Header{Name: "../a"}, 0, "leads elsewhere"},
 		"from the root":       {tar.Header{Name: "/a"}, 0, "leads elsewhere"},
 		"not clean":           {tar.Header{Name: "a//b"}, 0, "leads elsewhere"},

@@ -109,7 +109,7 @@ func TestKeptFilesLeadNowhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := checkKept(dir); (err != nil) != (kind != "file") ||
-			err != nil && !strings.Contains(err.Error(), console+" is no regular file") {
+			err != nil && !strings.Contains(err.Error(), console+" is not a regular file") {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}

@@ -182,7 +182,7 @@ func checkKept(name string) error {
 			break
 		}
 		if !info.IsDir() && (!info.Mode().IsRegular() || sys.Names(info) > 1) {
-			return fmt.Errorf("lab: %s is no regular file with one name: remove it", filepath.Join(name, e.Name()))
+			return fmt.Errorf("lab: %s is not a regular file with a single name: remove it", filepath.Join(name, e.Name()))
 		}
 	}
 	return err

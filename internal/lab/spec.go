@@ -223,7 +223,7 @@ func (s *Spec) check() (where string, err error) {
 		switch {
 		case !volumeName.MatchString(v.Name) || seen[v.Name]:
 			return at + ".name", fmt.Errorf(
-				"volumes[%d]: name %q: want a name of its own of small letters, digits and _, such as data", i, v.Name,
+				"volumes[%d]: name %q: want a name of its own of lower-case letters, digits and _, such as data", i, v.Name,
 			)
 		case v.Count < 0:
 			return at + ".count", fmt.Errorf("volume %s: count %d: want 1 or more", v.Name, v.Count)

@@ -92,7 +92,7 @@ func TestJobRulesFire(t *testing.T) {
 		with func(*Case)
 	}{
 		{"PL100", "[a]\nrw=read\n[b]\ninclude x.fio\n", "Include lines are not followed here.", nil},
-		{"PL100", "fio --name=a --size\n", "--size: a value is missing behind it.", nil},
+		{"PL100", "fio --name=a --size\n", "--size: a value is missing after it.", nil},
 		{"PL100", "fio --name=a \\ \n  --rw=read\n", "The backslash is before a space, not at the end of the line", nil},
 		{"PL100", "fio --name=a \\  --rw=read\n", "The backslash is before a space, not at the end of the line", nil},
 		{"PL100", "\ufeff[a]\nrw=read\n", "A byte order mark stands before the first line", nil},
@@ -242,7 +242,7 @@ func TestJobRulesFire(t *testing.T) {
 		{"PL102", "[a]\nioengine=${E}\nrm=randrw\n", `fio knows no option "rm"; did you mean rw?`, nil},
 		{"PL128", "[a]\nrw=write\nfilename=~/x\n", "filename=~/x is below a folder named ~ in the current one", nil},
 		{"PL128", "fio --name=a --rw=write --size=1g --directory=~/x\n", "directory=~/x is below a folder named ~", nil},
-		{"PL128", "[a]\nrw=write\nsize=64k:128k:1m\n", "size=64k:128k:1m holds 3 values, and fio has place for one: the last (1m) counts.", nil},
+		{"PL128", "[a]\nrw=write\nsize=64k:128k:1m\n", "size=64k:128k:1m holds 3 values, and fio has room for one: the last (1m) counts.", nil},
 		{"PL102", "[a]\nrw=read\nsize=1g\n<<<<<<< HEAD\nbs=4k\n=======\nbs=8k\n>>>>>>> b\n", "<<<<<<< HEAD is git's mark of an unresolved merge: fio drops the job.", nil},
 		{"PL107", "fio --name=/dev/sdb --rw=write --size=1g --numjobs=4 --direct=1\n", "4 jobs write the same blocks of one device", nil},
 		{"PL141", "fio --output=x --rw=read --size=1g\n", "The command has options and no --name", nil},
@@ -591,7 +591,7 @@ func TestFixesFitTheirFinding(t *testing.T) {
 	}
 	got := Judge(NewCase(Case{Scripts: []*script.File{textOf("x.fio", "a: (g=0): rw=randread, bs=(R) 4096B-4096B\nfio-3.33\nStarting 1 process\n\n"+
 		"a: (groupid=0, jobs=1): err= 0: pid=1\n  read: IOPS=100, BW=400KiB/s\n")}})).Found
-	if len(got) != 1 || got[0].Fix != "Give it to plimsoll import, or another ending." {
+	if len(got) != 1 || got[0].Fix != "Give it to plimsoll import, or rename it with another extension." {
 		t.Errorf("%+v: want a fix for what fio printed", got)
 	}
 }

@@ -185,7 +185,7 @@ func endsEarly(j *lintJob) *fault {
 		"loops", "number_ios", "fill_device") {
 		return nil
 	}
-	f := j.found("runtime", "The job ends as soon as its %s are done, even if that is long before %s.", j.load.Size,
+	f := j.found("runtime", "The job ends as soon as its %s is done, even if that is long before %s.", j.load.Size,
 		text.Duration(j.load.Runtime))
 	if most := j.longest(); most > 0 && most < 5*time.Second && most < j.load.Runtime/5 {
 		f.Severity = finding.Warn

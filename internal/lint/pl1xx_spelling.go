@@ -22,7 +22,7 @@ func unreadable(c *Case, report reporter) {
 			}
 			switch u.By {
 			case script.Printed:
-				f.Fix = "Give it to plimsoll import, or another ending."
+				f.Fix = "Give it to plimsoll import, or rename it with another extension."
 			case script.Limit:
 				f.Severity, f.Fix = finding.Info, "Split it, or use job files."
 			case script.NoJob:

@@ -78,7 +78,7 @@ func (p *Place) unused(path string, d *block.Device) error {
 		if now != p.tree {
 			at = now.Devices[d.Name]
 			if at == nil || at.Major != d.Major || at.Minor != d.Minor || identity(at) != identity(d) {
-				return fmt.Errorf("%s is another device now than when plimsoll began: nothing was written", path)
+				return fmt.Errorf("%s is not the device that it was when plimsoll began: nothing was written", path)
 			}
 		}
 		why := now.Using(at)

@@ -150,7 +150,7 @@ func ownFolder(dir *sys.Dir) (*sys.Dir, error) {
 	shown := filepath.Join(dir.Name(), folderName)
 	folder, err := dir.OpenSub(folderName)
 	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENOTDIR) {
-		return nil, fmt.Errorf("%s is no directory of plimsoll's but a link or a file: remove it, or name another path",
+		return nil, fmt.Errorf("%s is not plimsoll's directory but a link or a file: remove it, or name another path",
 			shown)
 	}
 	if err != nil {
@@ -190,7 +190,7 @@ func madeHere(dir, folder *sys.Dir) error {
 	case err != nil:
 		return err
 	case sys.Device(parent) != sys.Device(info) || !dir.SameMount(folder):
-		return fmt.Errorf("%s is a mount of its own, or on another filesystem than %s: unmount it, or name another path",
+		return fmt.Errorf("%s is a mount of its own, or on a different filesystem from %s: unmount it, or name another path",
 			folder.Name(), dir.Name())
 	case int(sys.Owner(info)) == os.Geteuid() && info.Mode() == fs.ModeDir|signed:
 		return nil

@@ -263,7 +263,7 @@ func TestWhereADirectoryLeads(t *testing.T) {
 	}
 }
 
-// What fio would read as something else than a name, and files of other filesystems and in memory.
+// What fio would read as something other than a name, and files of other filesystems and in memory.
 func TestPathsThatAreRefused(t *testing.T) {
 	p := placeOn(t, t.TempDir(), Consent{})
 	for path, want := range map[string]string{

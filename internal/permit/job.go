@@ -119,7 +119,7 @@ func (p *Place) checkAccess(a access, note bool) (*pin, error) {
 	}
 	for _, part := range reserved {
 		if strings.Contains(a.path, part) {
-			return nil, fmt.Errorf("%s: fio would read %q as something else than a name: use another name, or "+
+			return nil, fmt.Errorf("%s: fio would read %q as something other than a name: use another name, or "+
 				"a link to it", a.path, part)
 		}
 	}

@@ -65,7 +65,7 @@ func (c Consent) checkOptions(file string, section fio.Section) error {
 		case !ok:
 			reason = "is an option that plimsoll does not know"
 		case value != strings.Trim(o.Value, blanks):
-			reason = "begins or ends with a blank that is none for fio"
+			reason = "begins or ends with a blank that fio does not treat as one"
 		case known.reach == reachFiles && strings.HasSuffix(value, `\`):
 			reason = "ends with a backslash, which fio takes for a part of the name"
 		case computed.MatchString(value) && strings.ContainsAny(o.Name+value, "+-*/"): // hugepage-size has one

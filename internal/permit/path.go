@@ -40,7 +40,7 @@ func checkPath(path string) (os.FileInfo, error) {
 	}
 	for _, part := range reserved {
 		if strings.Contains(path, part) {
-			return nil, fmt.Errorf("%s: fio would read %q in a job file as something else than a name; use "+
+			return nil, fmt.Errorf("%s: fio would read %q in a job file as something other than a name; use "+
 				"another directory, or a link or bind mount to it",
 				path, part)
 		}
@@ -158,7 +158,7 @@ func Way(path, what string, uids ...uint32) error {
 	if err := sys.CheckWay(path, uids...); err != nil {
 		return fmt.Errorf(
 			"%s cannot %s: %w, and its name is handed on; name a place that only root and you can change, such as "+
-				"one beside it, or take the right away there (chown root, chmod go-w, or chmod +t where all may make files)",
+				"one beside it, or remove that permission there (chown root, chmod go-w, or chmod +t where all may make files)",
 			path,
 			what,
 			err,

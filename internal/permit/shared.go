@@ -20,7 +20,7 @@ const sharePrefix = "fleet-"
 func Join(path, fleet, host string) (dir string, leave func(), err error) {
 	name := sharePrefix + host
 	if filepath.Base(name) != name {
-		return "", nil, fmt.Errorf("%q is no name for a directory", name)
+		return "", nil, fmt.Errorf("%q is not a name for a directory", name)
 	}
 	if _, err := checkPath(path); err != nil {
 		return "", nil, err

@@ -46,7 +46,7 @@ func TestPlacesThatOthersChose(t *testing.T) {
 		{"planted", "planted is a link of "},
 		{"theirs", "theirs/.plimsoll belongs to "},
 		{"open", "open/.plimsoll can be written to by others"},
-		{"linked", "linked/.plimsoll is no directory of plimsoll's"},
+		{"linked", "linked/.plimsoll is not plimsoll's directory"},
 		{"own", ""},
 		{"victim", ""},
 	} {

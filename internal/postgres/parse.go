@@ -125,12 +125,12 @@ func logLine(line string) (ended, took time.Duration, ok bool, err error) {
 	}
 	us, err := strconv.ParseUint(field[2], 10, 63)
 	if err != nil || us > math.MaxInt64/1000 {
-		return 0, 0, false, fmt.Errorf("%.60q: the third field is no time", line)
+		return 0, 0, false, fmt.Errorf("%.60q: the third field is not a time", line)
 	}
 	at, err1 := strconv.ParseUint(field[4], 10, 33)
 	fraction, err2 := strconv.ParseUint(field[5], 10, 20)
 	if err1 != nil || err2 != nil {
-		return 0, 0, false, fmt.Errorf("%.60q: the fifth and sixth field are no time", line)
+		return 0, 0, false, fmt.Errorf("%.60q: the fifth and sixth fields are not a time", line)
 	}
 	ended = time.Duration(at)*time.Second + time.Duration(fraction)*time.Microsecond
 	return ended, time.Duration(us) * time.Microsecond, true, nil

@@ -207,7 +207,7 @@ func (r *Report) Explain(given units.Latency) []string {
 	}
 	s, from := r.S(given)
 	if s == 0 {
-		say("S, the time of a write of 8 KiB with its sync, is not known: give it with --sync-latency, or pg_test_fsync's " +
+		say("S, the time of an 8 KiB write with its sync, is not known: give it with --sync-latency, or pg_test_fsync's " +
 			"output.")
 		return lines
 	}

@@ -312,9 +312,9 @@ func TestGrownVolumesByHand(t *testing.T) {
 		says    string
 	}{
 		"more":   {records.Want{Using: "md", Level: topology.RAID5}, 4, "it has 3 volumes and 4 are declared; plimsoll does not grow or shrink an array: by hand: mdadm --grow"},
-		"others": {records.Want{Using: "md", Level: topology.RAID0}, 3, "its volumes are declared otherwise than when it was built; plimsoll does not grow or shrink an array: a stripe of md"},
+		"others": {records.Want{Using: "md", Level: topology.RAID0}, 3, "its volumes are declared differently from when it was built; plimsoll does not grow or shrink an array: a stripe of md"},
 		"LVM":    {records.Want{Using: "lvm", Level: topology.RAID0}, 2, "an LVM stripe keeps its width"},
-		"one":    {records.Want{Level: topology.Single}, 2, "one volume is no array: declare a new one and copy"},
+		"one":    {records.Want{Level: topology.Single}, 2, "one volume is not an array: declare a new one and copy"},
 	} {
 		if err := (&planner{}).grown(workOf(3, 1, c.want), c.volumes); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)

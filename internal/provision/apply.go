@@ -135,7 +135,7 @@ func (s *Site) step(ctx context.Context, w *records.Work, i int) error {
 			return err
 		}
 		if len(st.Again) == 0 {
-			return fmt.Errorf("it was done on %s and is not so any more (%s); see: plimsoll array verify",
+			return fmt.Errorf("it was done on %s and is no longer in place (%s); see: plimsoll array verify",
 				st.Ended.Format(time.DateOnly), missing)
 		}
 		emit(Restoring)

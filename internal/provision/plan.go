@@ -136,7 +136,7 @@ func (p *planner) array(ctx context.Context, d *topology.DeclaredArray) (*record
 			return nil, err
 		}
 		if len(diffs) > 0 {
-			return nil, fmt.Errorf("%s is there already and not as declared: %s", dev.Path, diffs[0])
+			return nil, fmt.Errorf("%s exists already and is not as declared: %s", dev.Path, diffs[0])
 		}
 		w.Found = true
 		for _, leaf := range p.tree.Leaves(dev.Name) {

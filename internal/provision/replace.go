@@ -65,7 +65,7 @@ func (p *planner) changed(ctx context.Context, w *records.Work, want records.Wan
 		p.enlarged(w)
 		return w, nil
 	case len(added) != 1:
-		return nil, fmt.Errorf("%d of its members are others now: replace one after the other", len(added))
+		return nil, fmt.Errorf("%d of its members are different now: replace one after the other", len(added))
 	case !w.Want.Level.Redundant() || w.Want.Using != "md":
 		return nil, fmt.Errorf("volume %s was %s: a member of %s%s cannot be replaced, for the array holds no "+
 			"second copy of its data; tear it down and build it again: plimsoll array teardown %s",
@@ -95,7 +95,7 @@ func with(using string) string {
 func (p *planner) grown(w *records.Work, volumes int) error {
 	what := fmt.Sprintf("it has %d volumes and %d are declared", len(w.Members), volumes)
 	if volumes == len(w.Members) {
-		what = "its volumes are declared otherwise than when it was built"
+		what = "its volumes are declared differently from when it was built"
 	}
 	how := "by hand: mdadm --grow --raid-devices, wait for the reshape, then grow the filesystem; its su and sw " +
 		"stay those of the old width"
@@ -106,7 +106,7 @@ func (p *planner) grown(w *records.Work, volumes int) error {
 	case w.Want.Level == topology.RAID0:
 		how = "a stripe of md is not widened without moving all data: back up, plimsoll array teardown, apply and restore"
 	case w.Want.Level == topology.Single:
-		how = "one volume is no array: declare a new one and copy"
+		how = "one volume is not an array: declare a new one and copy"
 	}
 	return fmt.Errorf("%s; plimsoll does not grow or shrink an array: %s", what, how)
 }

@@ -86,7 +86,7 @@ func TestPlansOfWhatIsThere(t *testing.T) {
 		err  string
 	}{
 		"as declared":      {declared, nil, nil, ""},
-		"another level":    {declared, map[string]string{"sys/class/block/md0/md/level": "raid0\n"}, nil, "/dev/md0 is there already and not as declared: level: raid0, wanted raid1"},
+		"another level":    {declared, map[string]string{"sys/class/block/md0/md/level": "raid0\n"}, nil, "/dev/md0 exists already and is not as declared: level: raid0, wanted raid1"},
 		"half taken down":  {declared, nil, &records.Work{Array: "t", Undoing: true, Members: []records.Member{{Serial: "S0"}}, Steps: []records.Step{{}}}, "its teardown has begun; finish that first: plimsoll array teardown t"},
 		"another's, half":  {declared, nil, &records.Work{Array: "u", Undoing: true, Members: []records.Member{{Serial: "S9"}}, Steps: []records.Step{{}}}, ""},
 		"no arrays":        {"arrays: []\n", nil, nil, "no arrays are declared: there is nothing to build"},

@@ -63,7 +63,7 @@ func BatchMeans(xs []float64) Estimate {
 	}
 	if r > 1.4/math.Sqrt(k) {
 		doubt("neighbouring values depend on each other even over a tenth of the run "+
-			"(autocorrelation %s): the interval may be too narrow, measure longer", units.Number(r))
+			"(autocorrelation %s): the interval may be too narrow: measure longer", units.Number(r))
 	}
 	if z, change := trend(means), drift(means); math.Abs(z) > 2.58 && math.Abs(change) > 0.02*math.Abs(e.Center) &&
 		e.Center != 0 {

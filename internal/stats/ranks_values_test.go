@@ -147,8 +147,8 @@ func TestComparisonsOfLittle(t *testing.T) {
 		"nothing before": {nil, []float64{1}, "no rounds to compare"},
 		"nothing after":  {[]float64{1}, nil, "no rounds to compare"},
 		"neither":        {nil, nil, "no rounds to compare"},
-		"a zero before":  {[]float64{1, 2, 0}, []float64{1}, "round 3: 0 cannot be compared, a figure must be above 0"},
-		"a zero after":   {[]float64{1}, []float64{0}, "round 1: 0 cannot be compared, a figure must be above 0"},
+		"a zero before":  {[]float64{1, 2, 0}, []float64{1}, "round 3: 0 cannot be compared: a figure must be above 0"},
+		"a zero after":   {[]float64{1}, []float64{0}, "round 1: 0 cannot be compared: a figure must be above 0"},
 	} {
 		if _, err := CompareRounds(c.a, c.b, Design{}); err == nil || err.Error() != c.want {
 			t.Errorf("%s: %v, want %s", name, err, c.want)

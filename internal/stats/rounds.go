@@ -154,7 +154,7 @@ func logsOf(xs []float64) ([]float64, error) {
 	logs := make([]float64, len(xs))
 	for i, x := range xs {
 		if !(x > 0) || math.IsInf(x, 0) {
-			return nil, fmt.Errorf("round %d: %v cannot be compared, a figure must be above 0", i+1, x)
+			return nil, fmt.Errorf("round %d: %v cannot be compared: a figure must be above 0", i+1, x)
 		}
 		logs[i] = math.Log(x)
 	}

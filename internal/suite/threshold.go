@@ -295,7 +295,7 @@ func (m Metric) parse(text string) (Value, error) {
 	var err error
 	if over, ok := strings.CutPrefix(string(m.Statistic), "over("); ok {
 		if _, err := units.ParseLatency(strings.TrimSuffix(over, ")")); err != nil || !m.IsShare() {
-			return v, fmt.Errorf("%s: want such as over(1s)", m.Statistic)
+			return v, fmt.Errorf("%s: want a form such as over(1s)", m.Statistic)
 		}
 		return parseShare(text)
 	}
@@ -320,7 +320,7 @@ func (m Metric) parse(text string) (Value, error) {
 func parseShare(text string) (Value, error) {
 	v, err := units.ParsePercent(text)
 	if err != nil || v > 1 {
-		return Value{}, fmt.Errorf("share %q: want such as 1%%", text)
+		return Value{}, fmt.Errorf("share %q: want one such as 1%%", text)
 	}
 	return Value{Share: v}, nil
 }

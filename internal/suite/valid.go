@@ -95,7 +95,7 @@ func writable(job *fio.JobFile) error {
 func (p *Postgres) valid() error {
 	switch {
 	case p.Builtin != "" && p.Script != "":
-		return errors.New("builtin: and script: exclude each other; keep one")
+		return errors.New("builtin: and script: cannot be combined; keep one")
 	case p.Builtin != "" && !slices.Contains(builtins, p.Builtin):
 		return fmt.Errorf("builtin %q: want one of %s", p.Builtin, strings.Join(builtins, ", "))
 	case p.Probes() && len(p.Clients) > 0:

@@ -264,7 +264,7 @@ func (d *Dir) CheckOwn() error {
 		return err
 	}
 	if info.Mode().Perm()&0o022 != 0 {
-		return fmt.Errorf("%s can be written to by others (mode %04o): take that right away, or name another directory",
+		return fmt.Errorf("%s can be written to by others (mode %04o): remove that permission, or name another directory",
 			d.name, info.Mode().Perm())
 	}
 	if int(Owner(info)) == os.Geteuid() {

@@ -84,7 +84,7 @@ func openFound(name string, links int) (*os.File, error) {
 // always.
 func foundIn(dir *Dir, info fs.FileInfo) error {
 	if !ours(info) {
-		return fmt.Errorf("it belongs to %s", UserName(Owner(info)))
+		return fmt.Errorf("it belongs to user %s", UserName(Owner(info)))
 	}
 	link, own := info.Mode()&fs.ModeSymlink != 0, []uint32{uint32(os.Geteuid())}
 	if !link && writableByOthers(dir.Path(info.Name()), info, own) {
@@ -141,7 +141,7 @@ func mayInclude(job, name, file string) error {
 	case own == nil && !others && (beside || below(".", file)), ReadByAll(file):
 		return nil
 	}
-	return fmt.Errorf("%s is not read, because not everybody may read it and a job file may be anybody's; "+
+	return fmt.Errorf("%s is not read: it is not readable by everyone, and the job file may be anybody's; "+
 		"put a copy beside the job file", name)
 }
 

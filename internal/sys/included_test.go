@@ -29,32 +29,32 @@ func TestIncluded(t *testing.T) {
 		"private, beside the job":           {"../jobs/f", func(b string) error { return private(b + "/jobs/f") }, ""},
 		"private, below it":                 {"../jobs/sub/f", func(b string) error { return private(b + "/jobs/sub/f") }, ""},
 		"another's, beside the job":         {"../jobs/f", func(b string) error { return os.Chown(b+"/jobs/f", other, 0) }, ""},
-		"another's, private, beside it":     {"../jobs/f", func(b string) error { return errors.Join(os.Chown(b+"/jobs/f", other, 0), private(b+"/jobs/f")) }, "not everybody may read it"},
+		"another's, private, beside it":     {"../jobs/f", func(b string) error { return errors.Join(os.Chown(b+"/jobs/f", other, 0), private(b+"/jobs/f")) }, "not readable by everyone"},
 		"in the working directory":          {"f", func(string) error { return nil }, ""},
 		"private, in the working directory": {"f", func(b string) error { return private(b + "/work/f") }, ""},
 		"planted in the working directory":  {"f", func(b string) error { return os.Chown(b+"/work/f", other, 0) }, "it belongs to "},
 		"private, beside another's job": {
 			"../jobs/f", func(b string) error { return errors.Join(othersJob(b), private(b+"/jobs/f")) },
-			"not everybody may read it",
+			"not readable by everyone",
 		},
 		"private, in the working directory, for another's job": {
-			"f", func(b string) error { return errors.Join(othersJob(b), private(b+"/work/f")) }, "not everybody may read it",
+			"f", func(b string) error { return errors.Join(othersJob(b), private(b+"/work/f")) }, "not readable by everyone",
 		},
 		"beside another's job": {"../jobs/f", othersJob, ""},
-		"private, elsewhere":   {"/etc/shadow", func(string) error { return nil }, "not everybody may read it"},
+		"private, elsewhere":   {"/etc/shadow", func(string) error { return nil }, "not readable by everyone"},
 		"elsewhere":            {"/etc/passwd", func(string) error { return nil }, ""},
 		"in a private directory": {
 			"BASE/closed/f", func(b string) error { return os.Chmod(b+"/closed", 0o700) },
-			"not everybody may read it",
+			"not readable by everyone",
 		},
 		"a link to what is private": {
 			"../jobs/l", func(b string) error { return os.Symlink("/etc/shadow", b+"/jobs/l") },
-			"not everybody may read it",
+			"not readable by everyone",
 		},
 		"a hard link to what is private": {"../jobs/h", func(b string) error {
 			return errors.Join(os.Link(b+"/closed/f", b+"/jobs/h"), private(b+"/closed/f"))
-		}, "not everybody may read it"},
-		"a link from a directory of that name": {"../jobs-2/f", func(b string) error { return errors.Join(os.Rename(b+"/closed", b+"/jobs-2"), private(b+"/jobs-2/f")) }, "not everybody may read it"},
+		}, "not readable by everyone"},
+		"a link from a directory of that name": {"../jobs-2/f", func(b string) error { return errors.Join(os.Rename(b+"/closed", b+"/jobs-2"), private(b+"/jobs-2/f")) }, "not readable by everyone"},
 		"through /proc":                        {"/proc/self/environ", func(string) error { return nil }, "the kernel makes it up"},
 		"a device":                             {"/dev/zero", func(string) error { return nil }, "not a regular file"},
 	} {

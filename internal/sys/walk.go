@@ -200,7 +200,7 @@ func trusted(name string, info fs.FileInfo) error {
 	}
 	if info.Mode().Perm()&0o022 != 0 {
 		return fmt.Errorf("%s can be written to by others (mode %04o), and what is in it would be believed: "+
-			"take that right away (chmod go-w), or name another place", name, info.Mode().Perm())
+			"remove that permission (chmod go-w), or name another place", name, info.Mode().Perm())
 	}
 	return nil
 }

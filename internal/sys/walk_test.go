@@ -133,7 +133,7 @@ func TestReadTrusted(t *testing.T) {
 	if err := errors.Join(os.Remove(file+"2"), os.Chmod(file, 0o666)); err != nil {
 		t.Fatal(err)
 	}
-	refused("mode 0666", "take that right away (chmod go-w)")
+	refused("mode 0666", "remove that permission (chmod go-w)")
 	if err := errors.Join(os.Remove(file), os.Symlink("/etc/passwd", file)); err != nil {
 		t.Fatal(err)
 	}

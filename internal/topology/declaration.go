@@ -253,7 +253,7 @@ func (a *DeclaredArray) check() (key string, err error) {
 		return "volumes", err
 	}
 	if a.Copies > n {
-		return "copies", fmt.Errorf("%d copies need as many volumes, here are %d", a.Copies, n)
+		return "copies", fmt.Errorf("%d copies need as many volumes, but there are %d", a.Copies, n)
 	}
 	return "", nil
 }
@@ -265,7 +265,7 @@ func (l Level) carries(n int) error {
 		return &TooFew{Level: l, Least: least, Have: n}
 	}
 	if l == Single && n != 1 {
-		return fmt.Errorf("level single is one volume, here are %d", n)
+		return fmt.Errorf("level single is one volume, but there are %d", n)
 	}
 	return nil
 }
@@ -277,7 +277,7 @@ type TooFew struct {
 }
 
 func (e *TooFew) Error() string {
-	return fmt.Sprintf("%s needs at least %d volumes, here are %d", e.Level, e.Least, e.Have)
+	return fmt.Sprintf("%s needs at least %d volumes, but there are %d", e.Level, e.Least, e.Have)
 }
 
 var (
@@ -303,11 +303,11 @@ func parseVolumes(s string) (count int, v DeclaredVolume, err error) {
 	rest = gap.ReplaceAllString(rest, "$1$2$3")
 	for item := range strings.FieldsFuncSeq(rest, func(r rune) bool { return strings.ContainsRune(" \t:,", r) }) {
 		if err := v.set(item); err != nil {
-			return 0, v, fmt.Errorf("volumes %.60q: %w; want such as 8xgp3, 8x3000iops:125MiB/s or 4x gp2 3000GiB", s, err)
+			return 0, v, fmt.Errorf("volumes %.60q: %w; want a form such as 8xgp3, 8x3000iops:125MiB/s or 4x gp2 3000GiB", s, err)
 		}
 	}
 	if v == (DeclaredVolume{}) {
-		return 0, v, fmt.Errorf("volumes %.60q: want such as 8xgp3, 8x3000iops:125MiB/s or 4x gp2 3000GiB", s)
+		return 0, v, fmt.Errorf("volumes %.60q: want a form such as 8xgp3, 8x3000iops:125MiB/s or 4x gp2 3000GiB", s)
 	}
 	return count, v, nil
 }

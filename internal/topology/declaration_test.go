@@ -99,7 +99,7 @@ func TestDeclarationMistakes(t *testing.T) {
 		{"arrays:\n  - name: a\n    volumes: 8xgp3 raid0\n", `f.yaml:3: volumes "8xgp3 raid0": raid0 is a level, not a type; state it with --level raid0`},
 		{"arrays:\n  - name: a\n    volumes: 8xgp3 3000iops 4000iops\n", `f.yaml:3: volumes "8xgp3 3000iops 4000iops": "4000iops" repeats`},
 		{"arrays:\n  - name: a\n    volumes: 8xgp3 500\n", `"500" is neither a type nor a size with its unit`},
-		{"arrays:\n  - name: a\n    level: raid6\n    volumes: 3xgp3\n", "f.yaml:4: volumes: raid6 needs at least 4 volumes, here are 3"},
+		{"arrays:\n  - name: a\n    level: raid6\n    volumes: 3xgp3\n", "f.yaml:4: volumes: raid6 needs at least 4 volumes, but there are 3"},
 		{"arrays:\n  - name: a\n    level: single\n    volumes: 3xgp3\n", "f.yaml:4: volumes: level single is one volume"},
 		{"arrays:\n  - name: a\n    volumes:\n      - {type: gp3, iop: 1}\n", `f.yaml:4: unknown field "iop"`},
 		{"arrays:\n  - name: a\n    volumes:\n      - {type: gp3, iops: -1}\n", "f.yaml:4: volumes.iops:"},
@@ -173,7 +173,7 @@ func TestFromFlags(t *testing.T) {
 	}
 	for _, c := range []struct{ volumes, level, chunk, instance, want string }{
 		{"gp", "", "", "", `--volumes: volume type "gp" is not in the catalogue`},
-		{"8x", "", "", "", "--volumes: volumes \"8x\": want such as"},
+		{"8x", "", "", "", "--volumes: volumes \"8x\": want a form such as"},
 		{"8xgp3", "raid99", "", "", "--level: level"},
 		{"8xgp3", "raid10", "64q", "", "--chunk: size"},
 		{"8xgp3", "raid1", "64k", "", "--chunk: raid1 has no chunk"},

@@ -323,8 +323,8 @@ func TestWhichDisksArePicked(t *testing.T) {
 		"2 x 1TiB":        {"", `--yaml "2 x 1TiB": found 1 of 2 matching unused disks` + used},
 		"1 x 3TiB":        {"", `--yaml "1 x 3TiB": 2 unused disks match: /a (3 TiB, gp3), /b (3 TiB, io2); add a size or type, or ask for 2`},
 		"3 x 3TiB":        {"", `--yaml "3 x 3TiB": found 2 of 3 matching unused disks`},
-		"io2 raid1":       {"", `--yaml "io2 raid1": raid1 needs at least 2 volumes, here are 1`},
-		"2 x 3TiB single": {"", `--yaml "2 x 3TiB single": level single is one volume, here are 2`},
+		"io2 raid1":       {"", `--yaml "io2 raid1": raid1 needs at least 2 volumes, but there are 1`},
+		"2 x 3TiB single": {"", `--yaml "2 x 3TiB single": level single is one volume, but there are 2`},
 		"9TiB":            {"", `--yaml "9TiB": found 0 of 1 matching unused disks`},
 		"1TiB gp3":        {"/c", `--yaml "1TiB gp3": found 0 of 1 matching unused disks` + used},
 		"2TiB": {"", `found 0 of 1 matching unused disks; these would be alike, but are not free: /f (its serial number S6 is also that of /g: name it by a link below ` +

@@ -47,7 +47,7 @@ func (i identity) match(kernel string) (string, error) {
 		key, value = `ATTRS{serial}`, i.Serial
 	}
 	if !plain.MatchString(value) {
-		return "", fmt.Errorf("%s: its name %.60q cannot stand in a udev rule; nothing was written", kernel, value)
+		return "", fmt.Errorf("%s: its name %.60q cannot be used in a udev rule; nothing was written", kernel, value)
 	}
 	return key + `=="` + value + `"`, nil
 }
@@ -177,7 +177,7 @@ func (t *Tuner) keep(r *Record, k kept) error {
 		}
 		k.Old, k.Mode = &data, info.Mode().Perm()
 		if !k.harmless() {
-			return fmt.Errorf("%s holds something else than settings of tune: move it away first", k.Path)
+			return fmt.Errorf("%s holds something other than settings of tune: move it away first", k.Path)
 		}
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
@@ -232,7 +232,7 @@ func (t *Tuner) restore(k kept) error {
 	name := t.at(k.Path)
 	switch {
 	case k.Old != nil && !k.harmless():
-		return fmt.Errorf("%s held something else than settings of tune before: that is not put back; it is in %s, "+
+		return fmt.Errorf("%s held something other than settings of tune before: that is not put back; it is in %s, "+
 			"in base64", k.Path, t.State)
 	case !t.ours(k):
 		return k.foreign()

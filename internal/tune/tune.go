@@ -73,7 +73,7 @@ func check(s finding.Setting) (Group, error) {
 	case !ok:
 		return g, fmt.Errorf("%.100q is none of the files that tune sets", s.File)
 	case !plain.MatchString(s.Value):
-		return g, fmt.Errorf("%s: %.100q is no value of a setting", s.File, s.Value)
+		return g, fmt.Errorf("%s: %.100q is not a value of a setting", s.File, s.Value)
 	}
 	return g, nil
 }

@@ -142,7 +142,7 @@ func cloudWatchCSV(data []byte) ([]point, error) {
 			at, ok = t, true
 		}
 		if !ok {
-			return nil, fmt.Errorf("CloudWatch's CSV line %d: time %s: want such as 2026-11-21T20:00:00Z", line,
+			return nil, fmt.Errorf("CloudWatch's CSV line %d: time %s: want one such as 2026-11-21T20:00:00Z", line,
 				text.Quote(cells[timeAt]))
 		}
 		for i, cell := range cells {

@@ -151,7 +151,7 @@ func iostatJSON(data []byte) ([]iostatReport, error) {
 	}
 	var all []iostatReport
 	if len(doc.Sysstat.Hosts) > 1 {
-		return nil, errors.New("iostat's JSON has several hosts: bring one")
+		return nil, errors.New("iostat's JSON has several hosts: give one")
 	}
 	for _, h := range doc.Sysstat.Hosts {
 		for _, s := range h.Statistics {

@@ -226,7 +226,7 @@ func (p *part) size(o JobOptions) {
 	switch {
 	case o.Depth > 0:
 		p.depth = o.Depth
-		p.because("iodepth as asked for; %s IOPS per job × %s = %s in flight need less",
+		p.because("iodepth as asked for; %s IOPS per job × %s = %s in flight, which needs less",
 			units.IOPS(each), units.LatencyOf(o.Latency), units.IOPS(inFlight))
 	case p.Depth > 0:
 		p.depth = min(p.Depth*threads/p.jobs, 1024)

@@ -132,7 +132,7 @@ func (y *commitsYAML) into(d *Demand) error {
 	text, ok := strings.CutSuffix(strings.TrimSpace(y.Rate.text), "/s")
 	n, err := units.ParseIOPS(text)
 	if !y.Rate.given() || err != nil || !ok || n <= 0 {
-		return y.Rate.wrong("commits: rate %.40q: want such as 1000/s", y.Rate.text)
+		return y.Rate.wrong("commits: rate %.40q: want one such as 1000/s", y.Rate.text)
 	}
 	clients, err := count(y.Clients, "clients", 1)
 	if err != nil {

@@ -93,7 +93,7 @@ func (y *streamYAML) blocks(s *Stream, d *Demand, here scalar) error {
 		sum += share
 	}
 	if len(s.Blocks) == 0 {
-		return here.wrong("%s: block is missing; say such as 64KiB or {8KiB: 60%%, 32KiB: 40%%}", s.Name)
+		return here.wrong("%s: block is missing; give one such as 64KiB or {8KiB: 60%%, 32KiB: 40%%}", s.Name)
 	}
 	if math.Abs(sum-1) > 0.0001 {
 		return y.Block.list[0].key.wrong("block: the shares add up to %s, not to 100 %%", text.Share(sum))
@@ -119,7 +119,7 @@ func (y *streamYAML) counts(s *Stream, _ *Demand, _ scalar) (err error) {
 // rates reads rate: and iops:, of which one is enough. Both must agree.
 func (y *streamYAML) rates(s *Stream, d *Demand, here scalar) error {
 	if !y.Rate.given() && !y.IOPS.given() {
-		return here.wrong("%s: rate is missing; say such as 80MiB/s, 1280 IOPS or 5MiB/s per thread", s.Name)
+		return here.wrong("%s: rate is missing; give one such as 80MiB/s, 1280 IOPS or 5MiB/s per thread", s.Name)
 	}
 	block := s.MeanBlock()
 	for _, at := range []scalar{y.Rate, y.IOPS} {
@@ -226,7 +226,7 @@ func (y *streamYAML) times(s *Stream, _ *Demand, _ scalar) error {
 			continue
 		case !f.at.given():
 			at := cmp.Or(given.For, given.Every, y.Name)
-			return at.wrong("burst: %s is missing; say such as {for: 5s, every: 30s}", f.key)
+			return at.wrong("burst: %s is missing; give one such as {for: 5s, every: 30s}", f.key)
 		}
 		v, err := durationOf(f.at, "burst: "+f.key, optional)
 		if err != nil {
@@ -314,7 +314,7 @@ func sizeOf(s scalar, key string) (units.Bytes, error) {
 		return 0, yamlfile.At(s.at, fmt.Errorf("%s: %w", key, err))
 	}
 	if strings.Trim(s.text, "0123456789., ") == "" && b > 0 {
-		return 0, s.wrong("%s %s: %s of what? say such as %sKiB", key, s.text, s.text, s.text)
+		return 0, s.wrong("%s %s: %s of what? give one such as %sKiB", key, s.text, s.text, s.text)
 	}
 	if b == 0 {
 		return 0, s.wrong("%s %s: want more than 0", key, s.text)

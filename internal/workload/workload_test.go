@@ -263,7 +263,7 @@ func TestMistakes(t *testing.T) {
 		"capacity: 8\nstreams:\n  - does: random read\n":                                   "capacity 8: 8 of what",
 		"durability: {afr: 0%}\nstreams:\n  - does: random read\n":                         "no storage never fails",
 		"durability: {survives: all}\nstreams:\n  - does: random read\n":                   "want volume, instance or none",
-		"commits: {rate: 1000}\nstreams: []\n":                                             "want such as 1000/s",
+		"commits: {rate: 1000}\nstreams: []\n":                                             "want one such as 1000/s",
 	} {
 		_, err := Parse("x.yaml", []byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -117,7 +117,7 @@ type latency struct {
 func (l *latency) UnmarshalYAML(n ast.Node) error {
 	values, ok := entries(n)
 	if !ok {
-		return yamlfile.At(n.GetToken(), errors.New("latency: want such as {p99: 100ms, over: {1s: 1%}}"))
+		return yamlfile.At(n.GetToken(), errors.New("latency: want a form such as {p99: 100ms, over: {1s: 1%}}"))
 	}
 	for _, v := range values {
 		key := keyOf(v)
@@ -126,7 +126,7 @@ func (l *latency) UnmarshalYAML(n ast.Node) error {
 				return err
 			}
 			if l.over.single.given() {
-				return l.over.single.wrong("over: want such as {1s: 1%%}")
+				return l.over.single.wrong("over: want a form such as {1s: 1%%}")
 			}
 			continue
 		}

@@ -40,7 +40,7 @@ func affordable(data []byte) error {
 			return At(t, errMergeKey)
 		}
 		if d.enter(t, i+1 < len(tokens) && tokens[i+1].Type == token.MappingValueType); d.now() > mostDepth {
-			return At(t, fmt.Errorf("nested more than %d levels deep: write it flatter", mostDepth))
+			return At(t, fmt.Errorf("nested more than %d levels deep: flatten it", mostDepth))
 		}
 	}
 	file, err := parser.Parse(tokens, 0)

@@ -83,8 +83,8 @@ func TestRefusesBombs(t *testing.T) {
 		{"a: &a {x: 1}\nb:\n  <<: *a\n", "f:3: merge keys (<<) are not read: write the keys out"},
 		{bombs["laughs"], "f:12: aliases stand for more than 20,000 values: write out what is meant"},
 		{bombs["self"], `f:1: alias "*a" stands in itself: write out what is meant`},
-		{nested(mostDepth), "f:1: nested more than 32 levels deep: write it flatter"},
-		{strings.Repeat("- ", mostDepth+1) + "x", "f:1: nested more than 32 levels deep: write it flatter"},
+		{nested(mostDepth), "f:1: nested more than 32 levels deep: flatten it"},
+		{strings.Repeat("- ", mostDepth+1) + "x", "f:1: nested more than 32 levels deep: flatten it"},
 		{strings.Repeat("- x\n", mostTokens/2+1), "f:5001: more than 10,000 words and signs: split the file"},
 		{"a: " + strings.Repeat("x", mostBytes), "f: 131,075 bytes: want at most 131,072, or split it"},
 	} {

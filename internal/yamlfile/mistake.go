@@ -150,7 +150,7 @@ func culprit(n ast.Node, decode func(ast.Node) error) (found error) {
 	if err == nil {
 		return nil
 	}
-	several := At(n.GetToken(), errors.New("want one value here, and no list or mapping"))
+	several := At(n.GetToken(), errors.New("want one value here, not a list or mapping"))
 	switch n := n.(type) {
 	case *ast.MappingNode:
 		only := *n
@@ -191,7 +191,7 @@ func Amounts(data []byte) error {
 		}
 		v, err := strconv.ParseFloat(strings.TrimPrefix(t.Value, "."), 64)
 		if err == nil && !(v >= 0 && v <= 1e18) {
-			return At(t, errors.New(t.Value+" is no amount: want a number from 0 on"))
+			return At(t, errors.New(t.Value+" is not an amount: want a number of 0 or more"))
 		}
 	}
 	return nil

@@ -58,8 +58,8 @@ func (a *amount) UnmarshalText(text []byte) error {
 func TestPlaceOfAValue(t *testing.T) {
 	for text, want := range map[string]string{
 		"a: 5\nlist:\n  - {b: 5, c: 5}\n  - {b: 5, c: 6}\n": "f:4: want 5, not 6 at 15",
-		"list:\n- b:\n    x: 1\n":                           "f:3: want one value here, and no list or mapping at 6",
-		"a: 5\nlist:\n- b: [5]\n":                           "f:3: want one value here, and no list or mapping at 6",
+		"list:\n- b:\n    x: 1\n":                           "f:3: want one value here, not a list or mapping at 6",
+		"a: 5\nlist:\n- b: [5]\n":                           "f:3: want one value here, not a list or mapping at 6",
 		"a: 5\nlist: [{b: 5}]\n":                            "",
 		"n: 6\nlist:\n- {'b': 5} # 6\n- ? c\n  : 6\n":       "f:5: want 5, not 6 at 5",
 		"n: &n 6\na: *n\n":                                  "f: want 5, not 6 at 0",

@@ -205,7 +205,7 @@ func (o *adviseOptions) request(env *form.Env) (*advise.Request, error) {
 func share(s, flag string, most float64) (float64, error) {
 	v, err := units.ParsePercent(s)
 	if err != nil || v > most/100 {
-		return 0, form.Usagef("--%s %.40q: want such as 20%%", flag, s)
+		return 0, form.Usagef("--%s %.40q: want a share such as 20%%", flag, s)
 	}
 	return v, nil
 }

@@ -146,7 +146,7 @@ func (o adviseOptions) assumed(a *advise.Advice) []string {
 		for _, c := range a.Rows {
 			vcpus, memory = min(vcpus, c.Instance.VCPUs), min(memory, c.Instance.Memory)
 		}
-		all = append(all, fmt.Sprintf("the instances are sized for the storage alone, down to %d vCPU and %v: --vcpus and "+
+		all = append(all, fmt.Sprintf("the instances are sized for the storage alone, down to %d vCPUs and %v: --vcpus and "+
 			"--memory say what the application needs", vcpus, memory))
 	}
 	return all

@@ -146,7 +146,7 @@ func Unpaired(cmd *cobra.Command, typed []string) error {
 			var words []string
 			for _, other := range p.others {
 				if words = append(words, named(other)); p.what == apartFrom && slices.Contains(typed, other) {
-					return Usagef("--%s does not go with %s: %s", name, named(other), p.why)
+					return Usagef("--%s cannot be used with %s: %s", name, named(other), p.why)
 				}
 			}
 			if p.what == needs && !slices.ContainsFunc(p.others, given) {

@@ -63,7 +63,7 @@ func (o *FromOptions) run(_ context.Context, env *form.Env, args []string) error
 		return o.fromPostgres(env, r, err)
 	}
 	if o.Synced > 0 {
-		return form.Usagef("--sync-latency goes with pgbench's output: it is S of its log")
+		return form.Usagef("--sync-latency is only for pgbench's output: it is S of its log")
 	}
 	all, err := o.Read()
 	if err != nil {

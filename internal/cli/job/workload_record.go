@@ -39,7 +39,7 @@ func newWorkloadRecordCmd(env *form.Env) *cobra.Command {
 func (o *recordOptions) run(ctx context.Context, env *form.Env, args []string) error {
 	o.devices = args
 	if o.Long < time.Second || o.Every < time.Second || o.Every > o.Long {
-		return form.Usagef("--for and --every are a second or more, and --every is not longer than --for")
+		return form.Usagef("--for and --every must be a second or more, and --every not longer than --for")
 	}
 	decl, err := o.Declaration(env)
 	if err != nil {

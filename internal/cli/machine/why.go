@@ -66,7 +66,7 @@ func (o *whyOptions) run(ctx context.Context, env *form.Env, args []string) erro
 		return form.Usagef("name a path to watch, or --from FILE to judge what was saved, not both")
 	case o.From != "":
 	case o.Scrape != "" && !o.Watch:
-		return form.Usagef("--openmetrics goes with --watch, which writes it after each minute")
+		return form.Usagef("--openmetrics needs --watch, which writes it after each minute")
 	case o.path == "":
 		return form.Hint(form.Usagef("name the path or the device that is slow"), hint)
 	case o.Long < whyLeast || o.Long > most:

@@ -108,7 +108,7 @@ func newFleetRunCmd(env *form.Env) *cobra.Command {
 		cmd,
 		&o.gone,
 		"on-disconnect",
-		"what a host does `WHEN` nobody watches it for 15 s",
+		"`ACTION` of a host that nobody watches for 15 s",
 		[]string{"stop", "finish"},
 	)
 	form.AddChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.FleetKinds())

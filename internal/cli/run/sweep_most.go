@@ -26,7 +26,7 @@ func (o *sweepOptions) resumesSearch() bool {
 func measureMost(ctx context.Context, env *form.Env, o sweepOptions) error {
 	for _, flag := range []string{"axes", "rounds", "until", "order", "stop"} {
 		if o.Given(flag) {
-			return form.Usagef("--%s and --most exclude each other: a search repeats what is near its threshold", flag)
+			return form.Usagef("--%s and --most cannot be combined: a search repeats what is near its threshold", flag)
 		}
 	}
 	p, err := o.searchPlan(ctx, env)

@@ -138,7 +138,7 @@ func sharedBottleneck(c *diagnose.FleetCase, report diagnose.Report) {
 				break
 			}
 			alone, together = alone+h.Alone, together+h.Rate.Center
-			f = f.Saw(h.Host, fmt.Sprintf("%s IOPS, %s of alone", units.IOPS(h.Rate.Center),
+			f = f.Saw(h.Host, fmt.Sprintf("%s IOPS, %s of what it reaches alone", units.IOPS(h.Rate.Center),
 				text.Percent(h.Rate.Center/h.Alone)),
 				units.IOPS(h.Alone).String()+" IOPS alone", "common window")
 		}

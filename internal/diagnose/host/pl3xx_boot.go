@@ -87,7 +87,7 @@ func fstabLine(c *diagnose.Case, m diagnose.Mounted, d *block.Device, l host.Fst
 		strings.HasPrefix(d.DM, "mpath-") && slices.Contains(d.Slaves, other.Name)
 	if tagged && is != "" && is != value || !tagged && !same {
 		f.Severity, f.Title = finding.Fail, "fstab mounts another filesystem here"
-		f.Say("/etc/fstab mounts another filesystem at %s than is there now.", m.Point)
+		f.Say("/etc/fstab mounts a different filesystem at %s from the one there now.", m.Point)
 		*f = f.Saw("source of "+m.Point, l.Spec, cmp.Or(kind+"="+is, d.Path), where)
 		if !tagged {
 			f.Evidence[0].Expected = "UUID=" + d.UUID
@@ -181,7 +181,7 @@ func unknownArray(c *diagnose.Case, report diagnose.Report) {
 		for _, a := range c.Host.Boot.Arrays {
 			if a.UUID != "" && (callsIt(a, d) || a.Name != "" && a.Name == d.MD.Name) {
 				f.Say("%s is assembled, but the ARRAY line of its name has the UUID of another array.", d.Path)
-				f.Fix = "Replace the line by the one that mdadm prints, and rebuild the initramfs."
+				f.Fix = "Replace the line with the one that mdadm prints, and rebuild the initramfs."
 				found, stale = "UUID="+clip(a.UUID), true
 			}
 		}

@@ -132,7 +132,7 @@ func fewRequests(c *diagnose.Case, report diagnose.Report) {
 	})
 	allFine(report, right, strconv.Itoa(leastRequests)+" or more requests fit the queue of %s")
 	if len(names) > 0 {
-		f.Say("Fewer than %d requests fit into the queue of %s.", leastRequests, text.Some(names, 3))
+		f.Say("Fewer than %d requests fit in the queue of %s.", leastRequests, text.Some(names, 3))
 		report(f)
 	}
 }

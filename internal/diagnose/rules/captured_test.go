@@ -256,7 +256,7 @@ var blindThird = []labelledMachine{
 	{"volumes end to end", "f11-gcp-linear", "", "PL211; PL606; PL309", "PL312.*/pg_wal|PL318"},
 	{"VMware with nofail alone", "f12-vmware-ol8", "", "PL312.*/u01/pgdata; PL304.*sdb", ""},
 	{"EBS without the line of its array", "f13-ec2-md0-rhel8", "", "PL319; PL313; PL203", "PL318"},
-	{"Xen", "f14-ec2-xen-m4", "", "PL308; PL312.*another filesystem; PL220", "PL318"},
+	{"Xen", "f14-ec2-xen-m4", "", "PL308; PL312.*different filesystem; PL220", "PL318"},
 	{"array that rebuilds", "f15-sles-rebuild", "", "PL201; PL210; PL321.*nvme2n1; PL323", ""},
 	{"LUKS on half a mirror", "f16-luks-raid1", "", "PL217.*512; PL217.*discards; PL221", volatile},
 	{"btrfs on consumer drives", "f17-btrfs-ryzen", "", "PL219; (?i)write through; PL310", ""},
@@ -293,7 +293,7 @@ var blindFourth = []labelledMachine{
 	{"a member that is rebuilt", "g17-dl380-pm1743", "", "PL201; PL321.*nvme2n1; PL308; PL306", ""},
 	{"LUKS as it should be", "g18-luks4k-pm9a3", "", "", ""},
 	{"LUKS, and no line for the log", "g19-luks512-5300pro", "", "PL312.*/pgwal; PL217.*512; (?i)write cache; PL322", "PL217.*discards"},
-	{"nofail, and another UUID", "g20-gcp-n2-mysql", "", "PL312.*another filesystem; PL312.*nofail; PL309; PL322", "PL208"},
+	{"nofail, and another UUID", "g20-gcp-n2-mysql", "", "PL312.*different filesystem; PL312.*nofail; PL309; PL322", "PL208"},
 }
 
 // The first run: 40 of 41 findings are in the labels, 34 of 38 faults are found, and none of nine in order is accused.

@@ -112,7 +112,7 @@ func TestConcurrencyIsProven(t *testing.T) {
 	const (
 		k16       = 16 * units.KiB
 		proven    = "limited by concurrency, not by the storage"
-		notProven = "one depth cannot tell what limits the run"
+		notProven = "one depth is not enough to tell what limits the run"
 	)
 	flat, twice := random(0, k16, 16, 1), random(0, k16, 32, 1)
 	alone := random(0, k16, 1, 1)

@@ -375,7 +375,7 @@ func keptInMemory(m diagnose.Measurement, s side) (f finding.Finding) {
 		Saw("CPU of a job", text.Percent(cpu), "", "fio")
 	if !pre {
 		f.Severity = finding.Warn
-		f.Say("What memory held of the files was kept (invalidate=0), and half of the reads took %s "+
+		f.Say("The parts of the files that memory held were kept (invalidate=0), and half of the reads took %s "+
 			"while the jobs computed %s of the time: most likely memory answered them.", text.Duration(half), text.Percent(cpu))
 		f.Evidence[0] = finding.Evidence{What: "invalidate", Found: "0", Expected: "1", Where: "the job's options"}
 	}

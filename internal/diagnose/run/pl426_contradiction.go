@@ -125,7 +125,7 @@ func meanOff(m diagnose.Measurement) (f finding.Finding) {
 					continue
 				}
 				mean := text.Duration(time.Duration(l.Mean))
-				f.Say("A mean latency of %s cannot be: %s of the I/Os took %s or more.", mean, text.Percent(1-p.P/100),
+				f.Say("A mean latency of %s is impossible: %s of the I/Os took %s or more.", mean, text.Percent(1-p.P/100),
 					text.Duration(p.Value))
 				return f.As(finding.Invalid).
 					Saw("mean clat of "+j.Name, mean, "at least "+text.Duration(time.Duration(least)), "fio, percentiles")

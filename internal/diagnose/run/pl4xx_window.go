@@ -48,7 +48,7 @@ func tooShort(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	}
 	start := m.Finds("%s in %s is how a run starts, not what the storage carries.", did, text.Duration(r.Measured))
 	severity := finding.Warn
-	clocked := r.Program != "ioping" // it rests between its I/Os, and its time is that of the I/Os alone
+	clocked := r.Program != "ioping"               // it rests between its I/Os, and its time is that of the I/Os alone
 	quoted := r.Lacks(part.AllJobs, part.AllSides) // what else was done is not known
 	switch {
 	case clocked && (r.Measured < noRun && !quoted || r.Measured < fewSamples && r.Source != ""):

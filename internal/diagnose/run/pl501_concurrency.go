@@ -53,7 +53,7 @@ func concurrencyBound(c *diagnose.Case, m diagnose.Measurement) (f finding.Findi
 		f = f.Saw("a second depth, "+second.Label(), fmt.Sprintf("%s in flight: %s IOPS",
 			text.Plural(second.InFlight(), "I/O"), second.IOPS()), "", "fio, the same run")
 	default:
-		f.Title = "one depth cannot tell what limits the run"
+		f.Title = "one depth is not enough to tell what limits the run"
 		f.Say("%s IOPS with %s in flight at %s each: this holds at any limit, so one depth cannot tell "+
 			"whether concurrency or the storage limits the run.", m.IOPS(), text.Plural(asked, "I/O"), units.Latency(mean))
 		f.Fix = "Measure with twice the depth: if IOPS grow, concurrency limits; if latency doubles instead, " +

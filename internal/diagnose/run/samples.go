@@ -108,7 +108,7 @@ func unevenJobs(m diagnose.Measurement) (f finding.Finding) {
 	if !spread.reaches(jobsSpread, jobsLeast) {
 		return f
 	}
-	return m.Finds("Each of the %s ranged between %s and %s IOPS: the standard deviation of a job's half seconds "+
+	return m.Finds("Each of the %s ranged between %s and %s IOPS: the standard deviation of a job's half-second samples "+
 		"is %s of their mean of %s.", text.Plural(int(jobs), "job"), units.Number(s.Min), units.Number(s.Max),
 		text.Percent(spread.all), units.Number(s.Mean)).
 		Saw("standard deviation of a job's samples", text.Percent(spread.all)+" of their mean",
@@ -136,7 +136,7 @@ func unevenSeconds(m diagnose.Measurement) (f finding.Finding) {
 		return f
 	}
 	share := text.Percent(spread.all)
-	return m.Finds("The rate ranged between %s and %s: the standard deviation of its seconds is %s of their mean of %s.",
+	return m.Finds("The rate ranged between %s and %s: the standard deviation of its one-second samples is %s of their mean of %s.",
 		units.Rate(s.Min), units.Rate(s.Max), share, units.Rate(s.Mean)).
 		Saw("standard deviation of the seconds", share+" of their mean", "below "+text.Percent(samplesSpread), r.Program)
 }
@@ -203,7 +203,7 @@ func gaps(m diagnose.Measurement) (f finding.Finding) {
 		return f
 	}
 	f = m.Finds("During about %s of %s nothing completed.", text.Duration(none), text.Duration(d.Runtime)).
-		Saw("half seconds with an I/O", text.Count(d.IOPSSamples.N), text.Count(int(math.Round(halves))),
+		Saw("half-second periods with an I/O", text.Count(d.IOPSSamples.N), text.Count(int(math.Round(halves))),
 			"fio, samples of IOPS: it takes none where nothing completes")
 	if most := max(d.Clat.Max, d.Lat.Max); most > 0 {
 		f = f.Saw("slowest I/O", text.Duration(most), "", "fio")
@@ -255,7 +255,7 @@ func stoodStill(m diagnose.Measurement, s side) (f finding.Finding) {
 		return f
 	}
 	took := text.Duration(longest)
-	return m.Finds("With one I/O at a time one of the %s took %s: nothing else completed in that time.", s.what, took).
+	return m.Finds("With one I/O at a time, one of the %s took %s: nothing else completed in that time.", s.what, took).
 		Saw("slowest of the "+s.what, took, "", "fio").
 		Saw("mean of the same", text.Duration(time.Duration(max(s.Clat.Mean, s.Lat.Mean))), "", "fio")
 }
@@ -332,7 +332,7 @@ func uneven(m diagnose.Measurement) (f finding.Finding) {
 	if _, _, fit := samples(m, sampleCheck); !fit && s.Max < beyondRate*float64(d.IOPS) && spread.all <= lossSpread(s, d) {
 		return f
 	}
-	return m.Finds("The rate ranged between %s and %s IOPS: the standard deviation of its half seconds is %s of "+
+	return m.Finds("The rate ranged between %s and %s IOPS: the standard deviation of its half-second samples is %s of "+
 		"their mean of %s.", units.Number(s.Min), units.Number(s.Max), text.Percent(spread.all), units.Number(s.Mean)).
 		Saw("standard deviation of the samples", text.Percent(spread.all)+" of their mean",
 			"below "+text.Percent(samplesSpread), fmt.Sprintf("fio, %s samples of half a second", text.Count(s.N))).

@@ -91,7 +91,7 @@ func ParseWords(words []shell.Word) (*fio.JobFile, error) {
 		o := fio.Option{Name: name, Value: value, Bare: !has, Line: w.Line, Col: w.Col}
 		if !has && TakesNext(name) {
 			if i++; i == len(words) {
-				return nil, fmt.Errorf("--%s: a value is missing behind it", fio.Clip(name))
+				return nil, fmt.Errorf("--%s: a value is missing after it", fio.Clip(name))
 			}
 			o.Value, o.Bare = words[i].Text, false
 		}

@@ -38,7 +38,7 @@ func ParseJSON(doc []byte) (*fio.Output, error) {
 	}
 	s := jsonScan{b: doc, i: n}
 	if s.peek(); s.i < len(doc) {
-		s.fail("nothing behind the document")
+		s.fail("nothing after the document")
 		return nil, s.err
 	}
 	return out, nil

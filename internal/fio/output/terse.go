@@ -155,7 +155,7 @@ func (t *terseScan) next() string {
 	}
 	if t.taken++; len(t.fields) == 0 {
 		t.ended = true
-		t.err = fmt.Errorf("terse output ends before field %d behind the name", t.taken)
+		t.err = fmt.Errorf("terse output ends before field %d after the name", t.taken)
 		return ""
 	}
 	f := t.fields[0]
@@ -165,7 +165,7 @@ func (t *terseScan) next() string {
 
 func (t *terseScan) fail(field, want string) {
 	if t.err == nil {
-		t.err = fmt.Errorf("terse field %d behind the name is %q: want %s", t.taken, field, want)
+		t.err = fmt.Errorf("terse field %d after the name is %q: want %s", t.taken, field, want)
 	}
 }
 

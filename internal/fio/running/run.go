@@ -33,7 +33,7 @@ func (h *Hung) Error() string {
 		return fmt.Sprintf("fio transferred nothing for %s, pauses that its jobs ask for included: it was stopped, or %s "+
 			"does not answer (look at dmesg, then run it again)", text.Duration(after), which)
 	}
-	return fmt.Sprintf("fio did not end within %s: a device that answers no more leaves it waiting (look at dmesg)",
+	return fmt.Sprintf("fio did not end within %s: a device that no longer answers leaves it waiting (look at dmesg)",
 		text.Duration(after))
 }
 

@@ -151,7 +151,7 @@ func TestFioThatPrintsForEver(t *testing.T) {
 	err := running.Run(t.Context(), sys.Host(), running.Invocation{
 		JobFile: "x", Raw: io.Discard, Read: output.ParseJSON, Doc: func(*fio.Output) {}, Text: func(string) {}, Stall: time.Minute,
 	})
-	if err == nil || !strings.Contains(err.Error(), "printed more than 16 MiB that are no result") {
+	if err == nil || !strings.Contains(err.Error(), "printed more than 16 MiB that are not a result") {
 		t.Error(err)
 	}
 }

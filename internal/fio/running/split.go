@@ -47,7 +47,7 @@ const (
 func (s *Splitter) Write(p []byte) (int, error) {
 	if s.since += len(p); s.Most > 0 && s.since > s.Most && s.state != splitDoc {
 		return 0, fmt.Errorf(
-			"fio printed more than %d MiB that are no result: is it another program of that name?",
+			"fio printed more than %d MiB that are not a result: is it another program of that name?",
 			s.Most>>20,
 		)
 	}

@@ -141,7 +141,7 @@ func TestData(t *testing.T) {
 	want := bytes.Repeat([]byte("plimsoll"), 8192)
 	c.write(512, want, 0)
 	if got := c.read(512, int64(len(want))); !bytes.Equal(got, want) {
-		t.Error("read something else than was written")
+		t.Error("read something other than was written")
 	}
 	if a := c.do(cmdTrim, 0, 4096, 8192, nil); a.code != nbdOK {
 		t.Errorf("trim: error %d", a.code)

@@ -70,7 +70,7 @@ func (s *Server) Add(name, file string, size units.Bytes, in *Instance, b Behavi
 	}
 	info, err := f.Stat()
 	if err == nil && (!info.Mode().IsRegular() || sys.Names(info) > 1) {
-		err = fmt.Errorf("%s is no regular file with one name: remove it", file)
+		err = fmt.Errorf("%s is not a regular file with a single name: remove it", file)
 	}
 	if err == nil {
 		err = f.Truncate(int64(size))

@@ -43,7 +43,7 @@ func Settle(d *topology.DeclaredArray) (Want, error) {
 	case topology.NoLevel:
 		return w, fmt.Errorf("its level is missing; say raid10, raid0 or another for %d volumes", n)
 	case topology.Linear:
-		return w, errors.New("level linear uses one volume after the other; plimsoll builds none, say raid0")
+		return w, errors.New("level linear uses one volume after the other; plimsoll builds none: say raid0")
 	case topology.Single:
 		if w.Using == "md" {
 			w.Using = ""
@@ -55,7 +55,7 @@ func Settle(d *topology.DeclaredArray) (Want, error) {
 		}
 		w.Copies = cmp.Or(w.Copies, 2)
 		if n%w.Copies != 0 {
-			return w, fmt.Errorf("raid10 with %d copies needs a multiple of %[1]d volumes for whole stripes, here are %d",
+			return w, fmt.Errorf("raid10 with %d copies needs a multiple of %[1]d volumes for whole stripes, but there are %d",
 				w.Copies, n)
 		}
 	case topology.RAID1:

@@ -246,7 +246,7 @@ func TestSettledWants(t *testing.T) {
 		"LVM, odd chunk":       {topology.DeclaredArray{Level: "raid0", Chunk: 96 * k, Volumes: volumes(2), Using: "lvm"}, Want{}, "want a power of two"},
 		"raid10":               {topology.DeclaredArray{Level: "raid10", Chunk: 64 * k, Volumes: volumes(4)}, Want{Level: "raid10", Copies: 2, Data: 2, Using: "md", Chunk: 64 * k, Volumes: "A, B, C, D"}, ""},
 		"raid10 of three":      {topology.DeclaredArray{Level: "raid10", Copies: 3, Chunk: 64 * k, Volumes: volumes(6)}, Want{Level: "raid10", Copies: 3, Data: 2, Using: "md", Chunk: 64 * k, Volumes: "A, B, C, D, E, F"}, ""},
-		"raid10 of odd":        {topology.DeclaredArray{Level: "raid10", Volumes: volumes(5)}, Want{}, "needs a multiple of 2 volumes for whole stripes, here are 5"},
+		"raid10 of odd":        {topology.DeclaredArray{Level: "raid10", Volumes: volumes(5)}, Want{}, "needs a multiple of 2 volumes for whole stripes, but there are 5"},
 		"raid10, far":          {topology.DeclaredArray{Level: "raid10", Layout: "f2", Volumes: volumes(4)}, Want{}, "plimsoll builds near copies only"},
 		"raid10, near":         {topology.DeclaredArray{Level: "raid10", Layout: "n2", Chunk: 64 * k, Volumes: volumes(4)}, Want{Level: "raid10", Copies: 2, Data: 2, Using: "md", Chunk: 64 * k, Volumes: "A, B, C, D"}, ""},
 		"raid1":                {topology.DeclaredArray{Level: "raid1", Volumes: volumes(3)}, Want{Level: "raid1", Copies: 3, Data: 1, Using: "md", Volumes: "A, B, C"}, ""},

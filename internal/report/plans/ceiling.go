@@ -442,7 +442,7 @@ func layout(topo *topology.Topology) (line string, machine page.Facts) {
 			has = fmt.Sprintf("%v IOPS and %s", b.IOPS, b.Rate.SI())
 		}
 		if i.Burst.Known() {
-			burst = fmt.Sprintf("in bursts of %s %v IOPS and %s", text.Duration(i.BurstFor), i.Burst.IOPS, i.Burst.Rate.SI())
+			burst = fmt.Sprintf("in bursts of %s: %v IOPS and %s", text.Duration(i.BurstFor), i.Burst.IOPS, i.Burst.Rate.SI())
 		}
 		name, limits := words.Machine(i), text.Join(", ", has, words.Caps(i), burst)
 		if name == "" {

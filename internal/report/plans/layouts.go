@@ -131,9 +131,9 @@ func best(all []Foreseen) string {
 	case !known:
 		return "The model cannot tell these layouts apart: " + unknownHint(all[0].Topology)
 	case at == 0:
-		return "By the model no other layout is better than " + base
+		return "By the model, no other layout is better than " + base
 	}
-	return fmt.Sprintf("By the model %s is best: %s over %s (geometric mean of the scenarios)", all[at].Name,
+	return fmt.Sprintf("By the model, %s is best: %s over %s (geometric mean of the scenarios)", all[at].Name,
 		text.Ratio(most), base)
 }
 
@@ -144,7 +144,7 @@ func sameByModel(all []Foreseen) []string {
 		logs := logsOf(all, k+1)
 		differs := func(v float64) bool { return math.Abs(v) >= ceiling.Alike }
 		if len(logs) > 0 && !slices.ContainsFunc(logs, differs) {
-			lines.Say("by the model %s cannot differ from %s in %s of %d", f.Name, all[0].Name,
+			lines.Say("by the model, %s cannot differ from %s in %s of %d", f.Name, all[0].Name,
 				text.Plural(len(logs), "scenario"), len(f.Scenarios))
 		}
 	}

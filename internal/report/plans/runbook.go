@@ -22,7 +22,7 @@ func Runbook(w io.Writer, p *provision.Plan, format string) error {
 		r.array(a)
 	}
 	if len(p.Initramfs) > 0 {
-		r.title("Finally, once: renew the initramfs")
+		r.title("Finally, once: rebuild the initramfs")
 		r.block("", []string{text.ShellLine(p.Initramfs)})
 	}
 	for _, n := range p.Notes {

@@ -116,7 +116,8 @@ func TestLatencyBesideALimitOfTheRate(t *testing.T) {
 		t.Errorf("an I/O that waits in its submission: %+v", r)
 	}
 	s.Result.Total.Read, s.Result.Total.Write = fio.Direction{}, s.Result.Total.Read
-	s.Result.Total.Sync.Lat = fio.Latency{N: 15000, Mean: 5e3} // a write with its sync is what the rate says
+	median := []fio.Percentile{{P: 50, Value: 5 * time.Microsecond}}
+	s.Result.Total.Sync.Lat = fio.Latency{N: 15000, Mean: 5e3, Percentiles: median} // a write with its sync is what the rate says
 	if r := bound(ceiling.VolumeIOPS, 12000); r.Measured != "66.7 µs" ||
 		!strings.HasSuffix(r.Syncs, "the result includes the write") {
 		t.Errorf("with syncs: %+v", r)
