@@ -309,7 +309,8 @@ func (m *Met) decide() string {
 	case len(good) > 0:
 		return text.List(good) + map[bool]string{true: " meets the demand.", false: " meet the demand."}[len(good) == 1]
 	}
-	parts := []string{[]string{m.Sides[0].Name + " does not meet", "Neither meets", "None meets"}[min(n, 3)-1] + " the demand."}
+	who := []string{m.Sides[0].Name + " does not meet", "Neither meets", "None meets"}[min(n, 3)-1]
+	parts := []string{who + " the demand."}
 	var partly text.Groups
 	for _, s := range m.Sides {
 		if part := s.partly(); part != "" && len(s.Invalid) == 0 {

@@ -289,7 +289,8 @@ func newest(a, b Provenance) Provenance {
 func (p *Prices) Merge(more *Prices) error {
 	if p.Region != "" && more.Region != "" && p.Region != more.Region &&
 		(len(more.Instances) == 0 || len(more.Volumes) == 0) {
-		return fmt.Errorf("the list is for %s and lacks instances or volumes; the built-in ones are for %s", more.Region, p.Region)
+		return fmt.Errorf("the list is for %s and lacks instances or volumes; the built-in ones are for %s", more.Region,
+			p.Region)
 	}
 	if more.Region != "" {
 		p.Region = more.Region

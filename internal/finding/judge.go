@@ -38,7 +38,8 @@ func Judge[C any](rules []*Rule[C], c C, disabled Disabled) []Finding {
 		causes[key{f.Code, f.Subject}] = f.Disabled == ""
 	}
 	all = slices.DeleteFunc(all, func(f Finding) bool {
-		return !f.whatever && slices.ContainsFunc(pages[f.Code].After, func(cause Code) bool { return causes[key{cause, f.Subject}] })
+		hides := func(cause Code) bool { return causes[key{cause, f.Subject}] }
+		return !f.whatever && slices.ContainsFunc(pages[f.Code].After, hides)
 	})
 	Sort(all)
 	return all

@@ -303,7 +303,8 @@ func parseVolumes(s string) (count int, v DeclaredVolume, err error) {
 	rest = gap.ReplaceAllString(rest, "$1$2$3")
 	for item := range strings.FieldsFuncSeq(rest, func(r rune) bool { return strings.ContainsRune(" \t:,", r) }) {
 		if err := v.set(item); err != nil {
-			return 0, v, fmt.Errorf("volumes %.60q: %w; want a form such as 8xgp3, 8x3000iops:125MiB/s or 4x gp2 3000GiB", s, err)
+			return 0, v, fmt.Errorf("volumes %.60q: %w; want a form such as 8xgp3, 8x3000iops:125MiB/s or 4x gp2 3000GiB", s,
+				err)
 		}
 	}
 	if v == (DeclaredVolume{}) {

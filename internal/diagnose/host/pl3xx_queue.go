@@ -181,8 +181,8 @@ func smallRequests(c *diagnose.Case, report diagnose.Report) {
 func rotationalSSD(c *diagnose.Case, report diagnose.Report) {
 	f, names, _ := perDrive(c, "rotational", func(d drive) (string, string) {
 		t, _ := cloud.TypeNamed(d.volume.Type)
-		if solid := d.nvme() || d.ebs() || t.EBS() || d.volume.Type == topology.NVMe || strings.Contains(d.Model, "SSD"); !solid ||
-			t.HDD != nil || !d.Queue.Rotational {
+		solid := d.nvme() || d.ebs() || t.EBS() || d.volume.Type == topology.NVMe || strings.Contains(d.Model, "SSD")
+		if !solid || t.HDD != nil || !d.Queue.Rotational {
 			return "", ""
 		}
 		return "1", "0"

@@ -257,7 +257,8 @@ func poorDataset(c *diagnose.Case, report diagnose.Report) {
 		}
 		d, name := t.Mount.ZFS, text.ShellQuote(t.Mount.Source)
 		asked := func(property string) string { return "zfs get " + property + " " + name }
-		f := finding.Fine(t.Path, "dataset %s: sync=%s, logbias=%s, recordsize=%s", t.Mount.Source, d.Sync, d.LogBias, d.Record)
+		f := finding.Fine(t.Path, "dataset %s: sync=%s, logbias=%s, recordsize=%s", t.Mount.Source, d.Sync, d.LogBias,
+			d.Record)
 		switch {
 		case d.Sync == "disabled":
 			f = finding.New(t.Path, "%s has sync=disabled: a sync returns before anything is stored.", t.Mount.Source).

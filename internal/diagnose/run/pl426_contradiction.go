@@ -158,6 +158,9 @@ func oneBlock(m diagnose.Measurement, of func(fio.Workload) (units.Bytes, bool))
 // that have causes: PL407, and the note beside the depth.)
 func flightOff(m diagnose.Measurement) (f finding.Finding) {
 	asked, got := m.InFlight(), m.Little()
+	if t := m.Result.Total; t.TotalRuntime > t.Runtime*3/2 && inJobs(m) == 1 {
+		return f // a group whose number of jobs is not in it
+	}
 	if asked == 0 || len(m.Result.Workloads) == 0 || m.Syncs() || m.Result.Sum().Apart ||
 		got <= flightMost*float64(asked) || m.Result.Depth.Fio > flightMost*float64(asked) { // fio itself kept more
 		return f

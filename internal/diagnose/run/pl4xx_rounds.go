@@ -59,8 +59,8 @@ func roundsDiffer(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) 
 	if err != nil || p.Spread <= roundsSpread || p.Spread <= roundsOverSeconds*inside {
 		return f
 	}
-	return m.Finds("The %d rounds vary by %s, %s what their seconds explain: more rounds make the figure more certain; longer "+
-		"ones do not.", len(iops), text.Percent(p.Spread), text.Times(p.Spread/inside)).
+	return m.Finds("The %d rounds vary by %s, %s what their seconds explain: more rounds make the figure more certain; "+
+		"longer ones do not.", len(iops), text.Percent(p.Spread), text.Times(p.Spread/inside)).
 		Saw("spread between rounds", text.Percent(p.Spread), "at most "+text.Percent(roundsOverSeconds*inside),
 			"IOPS of each round").
 		Saw("standard error within a round", text.Percent(inside), "", "batch means of its seconds")

@@ -67,9 +67,13 @@ func tooShort(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 			Advise(fix).
 			Saw("95 % interval of mean IOPS", "none ("+r.IOPS.None+")", "from 10 s on", "seconds of the run")
 	}
+	least := diagnose.Shortest
+	if r.Source != "" {
+		least = fewSamples
+	}
 	return start.As(severity).
 		Advise(fix).
-		Saw("measured", text.Duration(r.Measured), "at least "+text.Duration(diagnose.Shortest), "fio, runtime of the jobs")
+		Saw("measured", text.Duration(r.Measured), "at least "+text.Duration(least), "fio, runtime of the jobs")
 }
 
 // sampledWell says that fio's own samples of a short import make up for the seconds that it does not have: they are

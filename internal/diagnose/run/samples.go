@@ -136,7 +136,8 @@ func unevenSeconds(m diagnose.Measurement) (f finding.Finding) {
 		return f
 	}
 	share := text.Percent(spread.all)
-	return m.Finds("The rate ranged between %s and %s: the standard deviation of its one-second samples is %s of their mean of %s.",
+	return m.Finds("The rate ranged between %s and %s: the standard deviation of its one-second samples is %s of their "+
+		"mean of %s.",
 		units.Rate(s.Min), units.Rate(s.Max), share, units.Rate(s.Mean)).
 		Saw("standard deviation of the seconds", share+" of their mean", "below "+text.Percent(samplesSpread), r.Program)
 }
@@ -275,7 +276,8 @@ func slowest(m diagnose.Measurement) (f finding.Finding) {
 			longest < time.Duration(max(m.InFlight(), manyMeans))*mean {
 			continue
 		}
-		return m.Finds("The slowest of the %s took %s, their mean is %s.", s.what, text.Duration(longest), text.Duration(mean)).
+		return m.Finds("The slowest of the %s took %s; their mean is %s.", s.what, text.Duration(longest),
+			text.Duration(mean)).
 			Titled("some I/Os took a second or more").
 			Saw("slowest of the "+s.what, text.Duration(longest), "below "+text.Duration(slowIO), "fio")
 	}

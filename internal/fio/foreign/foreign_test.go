@@ -342,6 +342,12 @@ func TestPrograms(t *testing.T) {
 				"fdatasync 159.689 ops/sec\nopen_sync 162.821 ops/sec\nCompare file sync methods using two 8kB writes:\nfdatasync 81.1 ops/sec\n",
 			"fdatasync write 8k: 0 160 0\nopen_sync write 8k: 0 163 0",
 		},
+		"elbencho of 2022": {
+			"OPERATION RESULT TYPE        FIRST DONE  LAST DONE\nWRITE     Elapsed ms       :      57427      95139\n" +
+				"          IOPS             :       8162       4947\n          Throughput MiB/s :       8162       4947\n" +
+				"          Total MiB        :     468771     470717\n---\n",
+			"elbencho-WRITE  1m: 0 4947 0",
+		},
 		"elbencho of half an hour": {
 			"OPERATION   RESULT TYPE         FIRST DONE   LAST DONE\nWRITE       Elapsed time     :   30m0.262s   30m0.279s\n" +
 				"            IOPS             :          84          84\n            Throughput MiB/s :          21          21\n",
