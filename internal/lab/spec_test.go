@@ -116,7 +116,7 @@ func TestSpecIsRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"volumes: []":                                  "0 volumes",
 		"volumes: [{name: data, count: 25}]":           "25 volumes",
-		"volumes: [{name: 'a b'}]":                     "small letters",
+		"volumes: [{name: 'a b'}]":                     "lower-case letters",
 		"volumes: [{name: a}, {name: a}]":              "name of its own",
 		"volumes: [{name: a, iops: -1}]":               "iops",
 		"volumes: [{name: a, size: 1000}]":             "multiple of 4 kib",

@@ -191,7 +191,7 @@ func TestJobRulesFire(t *testing.T) {
 		{"PL128", "fio --name=a --size=1GiB\n", "size=1GiB is read as 1,000,000,000 bytes", nil},
 		{"PL128", "fio --name=a --size=1.5g\n", `size=1.5g is read as 1 byte: fio drops ".5g".`, nil},
 		{"PL128", "fio --name=a --size=9g --runtime=1min\n", `runtime=1min is read as 1 µs: fio does not know "min".`, nil},
-		{"PL129", "fio --name=a --size=9g --runtime=60\n", "The job ends as soon as its 9 GiB are done, even if that is long before 60 s.", nil},
+		{"PL129", "fio --name=a --size=9g --runtime=60\n", "The job ends as soon as its 9 GiB is done, even if that is long before 60 s.", nil},
 		{"PL130", "mdadm -C /dev/md5 -l5 -n 5 /dev/sd[b-f]\nmkfs.ext4 -b 4096 -E stride=16,stripe-width=80 /dev/md5\n", "su=64k where the chunk is 512k and sw=5 where the stripe is 4 members wide for /dev/md5", nil},
 		{"PL130", "mdadm --create /dev/md0 --level=10 --layout=n3 --raid-devices=6 --chunk=64K /dev/sd[b-g]\nmkfs.xfs -d su=64k,sw=3 /dev/md0\n", "sw=3 where the stripe is 2 members wide for /dev/md0", nil},
 		{"PL130", "mdadm -C /dev/md0 -l10 --layout=f2 -n4 -c64 /dev/sd[b-e]\nmkfs.xfs -d su=64k,sw=2 /dev/md0\n", "sw=2 where the stripe is 4 members wide for /dev/md0", nil},

@@ -72,7 +72,7 @@ func TestStepByItsState(t *testing.T) {
 		"done, no check":      {records.Step{State: records.StepDone, Do: []records.Action{made}}, false, "in place", "", "", records.StepDone},
 		"lost": {
 			records.Step{State: records.StepDone, Check: []records.Cond{there}, Do: []records.Action{made}, Ended: time.Date(2026, 11, 23, 1, 2, 3, 0, time.UTC)},
-			false, "", "", "it was done on 2026-11-23 and is not so any more (no path /x); see: plimsoll array verify", records.StepDone,
+			false, "", "", "it was done on 2026-11-23 and is no longer in place (no path /x); see: plimsoll array verify", records.StepDone,
 		},
 		"brought back":     {records.Step{State: records.StepDone, Check: []records.Cond{there}, Again: []records.Action{made}}, false, "restoring", "mkdir /x", "", records.StepDone},
 		"not brought back": {records.Step{State: records.StepDone, Check: []records.Cond{there}, Again: []records.Action{idle}}, false, "restoring", "true", "it could not be brought back: no path /x", records.StepDone},
