@@ -68,7 +68,7 @@ func ReadDocument(name string, data []byte, env func(string) (string, bool)) *Do
 	known := map[string]bool{}
 	for i, line := range d.lines {
 		d.callVolumes(i, line)
-		if memoryDisk.MatchString(line) {
+		if memoryDisk.MatchString(line) && !bootDisk.MatchString(line) {
 			d.memory = append(d.memory, i+1)
 		}
 		if !strings.Contains(line, ".") {
@@ -284,18 +284,25 @@ func (d *Document) otherwise(typ string) (other mention, ok bool) {
 	return mention{}, false
 }
 
-// memoryDisk is a disk that is memory, as people write of it; tables of mounts list tmpfs, too.
-var memoryDisk = regexp.MustCompile(
-	`(?i)\b(?:ram[- ]?dis[ck]s?|\w+-?ramdisk|(?:on|over|in) (?:a )?(?:tmpfs|ramfs)|ram (?:loop(?:back)? )?(?:disk|device|drive)s?)\b`,
+// memoryDisk is a disk that is memory, as people write of it; tables of mounts list tmpfs, too, and what a kernel boots
+// from is called a RAM disk.
+var (
+	memoryDisk = regexp.MustCompile(
+		`(?i)\b(?:ram[- ]?dis[ck]s?|\w+ramdisk|(?:on|over|in) (?:a )?(?:tmpfs|ramfs)|` +
+			`ram (?:loop(?:back)? )?(?:device|disk|drive)s?)\b`,
+	)
+	bootDisk = regexp.MustCompile(`(?i)\binit(?:ial|rd|ramfs)`)
 )
 
 // inMemory is the line of the text that speaks of a disk in memory: of a text with one result any outside of it, of
 // several the nearest before it and behind the one before.
 func (d *Document) inMemory(o *fio.Output, after int, alone bool) int {
-	for _, line := range slices.Backward(d.memory) {
-		if alone && (line < o.Line || line > o.End) || after < line && line < o.Line {
-			return line
-		}
+	i, _ := slices.BinarySearch(d.memory, o.Line)
+	if i > 0 && d.memory[i-1] > after {
+		return d.memory[i-1]
+	}
+	if j, _ := slices.BinarySearch(d.memory, o.End+1); alone && j < len(d.memory) {
+		return d.memory[j]
 	}
 	return 0
 }

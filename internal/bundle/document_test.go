@@ -26,7 +26,8 @@ func TestDiskInMemory(t *testing.T) {
 			t.Errorf("lines %d to %d behind %d: line %d, want %d", c.o.Line, c.o.End, c.after, got, c.want)
 		}
 	}
-	const others = "programs with RAM and disks\ntmpfs on /run type tmpfs (rw)\ntmpfs  1.6G  0  1.6G  0% /run\n"
+	const others = "programs with RAM and disks\ntmpfs on /run type tmpfs (rw)\ntmpfs  1.6G  0  1.6G  0% /run\n" +
+		"Loading initial ramdisk ...\nupdate-initramfs: the RAM disk\n"
 	if ReadDocument("x.md", []byte(others), nil).memory != nil {
 		t.Error("memory and disks are no disk in memory")
 	}

@@ -96,7 +96,7 @@ func TestFindingsOfOthers(t *testing.T) {
 		"reads of large files":              {sysbench("r/w", "64GiB") + reads, ""},
 		"syncs beside the latency":          {sysbench("write", "64GiB") + writes, "PL428"},
 		"a second without an I/O":           {rados("0"), "PL415"},
-		"no second without one":             {rados("40"), "PL415"},
+		"no second without one":             {rados("40"), "PL431"},
 		"a file that a drive's cache holds": {diskspd("-Sh -c50M", "disabled"), "PL427"},
 		"a larger one":                      {diskspd("-Sh -c2G", "disabled"), ""},
 	} {

@@ -198,18 +198,12 @@ func (f Found) results(whole *topology.Topology) ([]*result.Result, error) {
 		}
 	}
 	name(results, outputs) // now that the machines are known
+	ends := map[string]int{}
 	for i, o := range outputs {
 		if doc := f.Documents[o.Source]; doc != nil {
 			results[i].Doubts = append(results[i].Doubts, doc.denied(results[i], o, len(outputs) == 1)...)
-			after := 0
-			for _, other := range outputs {
-				if other.Source == o.Source && other.End < o.Line {
-					after = max(after, other.End)
-				}
-			}
-			if line := doc.inMemory(o, after, len(outputs) == 1); line > 0 {
-				results[i].Memory = inText(line)
-			}
+			results[i].Memory = doc.inMemory(o, ends[o.Source], len(outputs) == 1)
+			ends[o.Source] = o.End
 			if doubt := doc.mounted(o, results[i].Workloads); doubt != "" {
 				results[i].Doubt("%s", doubt)
 			}

@@ -439,8 +439,8 @@ func TestWorkDifferences(t *testing.T) {
 		"depth":      {func(l *fio.Workload) { l.Depth = 1 }, "depth: 32 and 1"},
 		"jobs":       {func(l *fio.Workload) { l.Jobs = 8 }, "jobs: 4 and 8"},
 		"engine":     {func(l *fio.Workload) { l.Engine = "io_uring" }, "engine: libaio and io_uring"},
-		"sync":       {func(l *fio.Workload) { l.SyncEvery, l.SyncCall = 1, "fsync" }, "sync: none and fsync each 1"},
-		"a sync":     {func(l *fio.Workload) { l.SyncEvery = 1 }, "sync: none and sync each 1"},
+		"sync":       {func(l *fio.Workload) { l.SyncEvery, l.SyncCall = 1, "fsync" }, "sync: none and fsync every 1"},
+		"a sync":     {func(l *fio.Workload) { l.SyncEvery = 1 }, "sync: none and sync every 1"},
 		"rate":       {func(l *fio.Workload) { l.WriteIOPS = 100 }, "load: none and at most 100 IOPS per job"},
 		"one rate":   {func(l *fio.Workload) { l.ReadIOPS, l.WriteIOPS = 100, 100 }, "load: none and at most 100 IOPS per job"}, // rate_iops=100
 		"think time": {func(l *fio.Workload) { l.ThinkTime = time.Second }, "load: none and pauses of 1 s"},
@@ -674,13 +674,13 @@ func TestSyncsOfTwoCalls(t *testing.T) {
 		want string
 	}{
 		{of("fsync", 1), of("fsync", 1), ""},
-		{of("fsync", 1), of("fdatasync", 1), "sync: fsync each 1 and fdatasync each 1"},
-		{of("fdatasync", 1), of("fsync", 1), "sync: fdatasync each 1 and fsync each 1"},
+		{of("fsync", 1), of("fdatasync", 1), "sync: fsync every 1 and fdatasync every 1"},
+		{of("fdatasync", 1), of("fsync", 1), "sync: fdatasync every 1 and fsync every 1"},
 		{of("", 1), of("fdatasync", 1), ""},
 		{of("fsync", 1), of("", 1), ""},
-		{of("", 1), of("fsync", 2), "sync: sync each 1 and fsync each 2"},
-		{of("fdatasync", 1), of("fdatasync", 10), "sync: fdatasync each 1 and fdatasync each 10"},
-		{of("fdatasync", 1), of("", 0), "sync: fdatasync each 1 and none"},
+		{of("", 1), of("fsync", 2), "sync: sync every 1 and fsync every 2"},
+		{of("fdatasync", 1), of("fdatasync", 10), "sync: fdatasync every 1 and fdatasync every 10"},
+		{of("fdatasync", 1), of("", 0), "sync: fdatasync every 1 and none"},
 	} {
 		if got := strings.Join(c.a.Differences(c.b), "; "); got != c.want {
 			t.Errorf("%s, %s: %q, want %q", c.a, c.b, got, c.want)

@@ -579,7 +579,7 @@ func TestWorkAsStated(t *testing.T) {
 		"a depth of two":   {Work{Engine: "psync", Depth: 2}, &result.Result{}, Work{Engine: "psync", Depth: 2}},
 		"libaio":           {Work{Engine: "libaio", Depth: 1}, &result.Result{}, Work{Engine: "libaio", Depth: 1}},
 		"syncs measured":   {Work{Sync: "none"}, synced, Work{}},
-		"fsync, measured":  {Work{Sync: "fsync each 1"}, synced, Work{Sync: "fsync each 1"}},
+		"fsync, measured":  {Work{Sync: "fsync every 1"}, synced, Work{Sync: "fsync every 1"}},
 		"none, none known": {Work{Sync: "none"}, &result.Result{}, Work{Sync: "none"}},
 	} {
 		if got := asStated(c.w, c.r); got != c.want {

@@ -37,7 +37,7 @@ func TestStatedFor(t *testing.T) {
 		{"etcd's own", etcd, load(2300, "sync", 1, 1), "wal-fdatasync", ""},
 		{"by psync", etcd, load(2300, "psync", 1, 1), "wal-fdatasync", ""},
 		{"by its header, with syncs measured", etcd, measured, "wal-fdatasync", ""},
-		{"by its header, without", etcd, load(2300, "sync", 1, 0), "", "sync: fdatasync each 1 and none"},
+		{"by its header, without", etcd, load(2300, "sync", 1, 0), "", "sync: fdatasync every 1 and none"},
 		{"of 4 KiB", etcd, load(4*units.KiB, "sync", 1, 1), "", "block size: 2.25 KiB and 4 KiB"},
 		{"by libaio at a depth of 8", etcd, load(2300, "libaio", 8, 1), "", "depth: 1 and 8"},
 		{"the heartbeat of db", db, load(8*units.KiB, "libaio", 1, 1), "sync-latency", ""},

@@ -390,12 +390,12 @@ func TestWorkInWords(t *testing.T) {
 		return &result.Result{Workloads: []fio.Workload{l}}
 	}
 	for want, r := range map[string]*result.Result{
-		"random write 8 KiB, depth 32 × 4 jobs, libaio":             load(func(*fio.Workload) {}),
-		"random write 8 KiB, depth 32, libaio":                      load(func(l *fio.Workload) { l.Jobs = 1 }),
-		"random write 8 KiB, depth 32 × 2 jobs, libaio":             load(func(l *fio.Workload) { l.Jobs = 2 }),
-		"random write 8 KiB, 4 jobs, libaio":                        load(func(l *fio.Workload) { l.Depth = 0 }),
-		"sequential write 8 KiB, depth 32 × 4 jobs, libaio, O_SYNC": load(func(l *fio.Workload) { l.Sequential, l.SyncWrites = true, true }),
-		"random write 8 KiB, depth 32 × 4 jobs, libaio, fsync=2":    load(func(l *fio.Workload) { l.SyncEvery, l.SyncCall, l.SyncWrites = 2, "fsync", true }),
+		"random write 8 KiB, depth 32 × 4 jobs, libaio":                load(func(*fio.Workload) {}),
+		"random write 8 KiB, depth 32, libaio":                         load(func(l *fio.Workload) { l.Jobs = 1 }),
+		"random write 8 KiB, depth 32 × 2 jobs, libaio":                load(func(l *fio.Workload) { l.Jobs = 2 }),
+		"random write 8 KiB, 4 jobs, libaio":                           load(func(l *fio.Workload) { l.Depth = 0 }),
+		"sequential write 8 KiB, depth 32 × 4 jobs, libaio, O_SYNC":    load(func(l *fio.Workload) { l.Sequential, l.SyncWrites = true, true }),
+		"random write 8 KiB, depth 32 × 4 jobs, libaio, fsync every 2": load(func(l *fio.Workload) { l.SyncEvery, l.SyncCall, l.SyncWrites = 2, "fsync", true }),
 		"random write 8 KiB, depth 32 × 4 jobs, libaio, at most 1 MiB/s per job at most 50 IOPS per job pauses of 1 ms": load(func(l *fio.Workload) {
 			l.WriteRate, l.WriteIOPS, l.ThinkTime, l.ReadRate, l.ReadIOPS = units.MiBPerSec, 50, time.Millisecond, 7, 7
 		}),

@@ -199,7 +199,7 @@ func (w Work) Differences(o Work) []string {
 }
 
 // anySync is the call of syncs of which only their number is known; syncEach stands before it.
-const anySync, syncEach = "sync", " each "
+const anySync, syncEach = "sync", " every "
 
 // sameSync says that two words for syncs may mean one call, of which one word does not name it.
 func sameSync(a, b string) bool {
@@ -263,7 +263,7 @@ func (w Work) sync() string {
 	if w.Sync == "none" {
 		return ""
 	}
-	return strings.Replace(w.Sync, syncEach, "=", 1)
+	return w.Sync
 }
 
 // StatedFor is the scenario of a suite that asks for the work that a result did, so that its thresholds

@@ -44,16 +44,24 @@ const leastSyncs = 50
 
 // Unflushed is syncs that returned although no drive was asked to empty its cache.
 type Unflushed struct {
-	Syncs  uint64
-	Drives []string
+	Syncs   uint64
+	Drives  []string
+	Dataset string // of ZFS, which does nothing for a sync
 }
 
-// Unflushed says that the syncs of a run reached no drive: there were many, the drives below have
-// volatile caches, and none counted a flush. Syncs with each write (O_DSYNC) may go without one (FUA).
+// NoSyncs is what the property sync of a dataset says where ZFS does nothing for one.
+const NoSyncs = "disabled"
+
+// Unflushed says that the syncs of a run reached no drive: there were many, and their dataset does nothing for one; or
+// the drives below have volatile caches, and none counted a flush. Syncs with each write (O_DSYNC) may go without one
+// (FUA).
 func (c *Case) Unflushed(m Measurement) (Unflushed, bool) {
 	var u Unflushed
-	if m.Result == nil || c.Host == nil || c.Topology == nil {
+	if m.Result == nil || c.Topology == nil {
 		return u, false
+	}
+	if u, ok := c.ignored(m); ok || c.Host == nil {
+		return u, ok
 	}
 	if kernel, ok := c.Host.Release(); !ok || kernel.Before(host.CountsFlushes) {
 		return u, false
@@ -87,8 +95,28 @@ func (c *Case) Unflushed(m Measurement) (Unflushed, bool) {
 	return u, len(u.Drives) > 0
 }
 
+// ignored is the syncs of a run on a dataset that does nothing for them.
+func (c *Case) ignored(m Measurement) (u Unflushed, ok bool) {
+	role := m.Scenario.Role
+	if p := m.Result.Postgres; p != nil {
+		role, u.Syncs = topology.WAL, p.Before.N+p.After.N
+	} else if m.Syncs() {
+		u.Syncs = m.Result.Total.Sync.Lat.N
+	}
+	t := c.Topology.For(role)
+	if t == nil || t.Mount == nil || t.Mount.ZFS == nil || t.Mount.ZFS.Sync != NoSyncs {
+		return u, false
+	}
+	u.Dataset = t.Mount.Source
+	return u, u.Syncs >= leastSyncs
+}
+
 // Shown adds its evidence to a finding.
 func (u Unflushed) Shown(f finding.Finding) finding.Finding {
+	if u.Dataset != "" {
+		return f.Saw("syncs that returned", text.Count(u.Syncs), "", "fio").
+			Saw("sync", NoSyncs, "standard", "zfs get sync "+text.ShellQuote(u.Dataset))
+	}
 	return f.Saw("syncs that returned", text.Count(u.Syncs), "", "fio").
 		Saw("flushes", "0", "one for each sync", "/proc/diskstats, "+text.Some(u.Drives, 3)).
 		Saw("write cache", VolatileCache, "", Sysfs(u.Drives[0], "queue/write_cache"))
@@ -96,6 +124,9 @@ func (u Unflushed) Shown(f finding.Finding) finding.Finding {
 
 // Sentence says it.
 func (u Unflushed) Sentence() string {
+	if u.Dataset != "" {
+		return fmt.Sprintf("%s returned at once, because %s has sync=%s.", text.Plural(u.Syncs, "sync"), u.Dataset, NoSyncs)
+	}
 	return fmt.Sprintf("%s returned, and %s counted no flush: what was synced is in a volatile cache.",
 		text.Plural(u.Syncs, "sync"), text.Some(u.Drives, 3))
 }

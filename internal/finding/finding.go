@@ -72,15 +72,15 @@ type Finding struct {
 	Alike string `json:"-"`
 	// fine marks what is no finding: see Fine.
 	fine bool
-	// whatever marks what no other finding explains away: see Whatever.
-	whatever bool
+	// regardless marks what no other finding explains away: see Regardless.
+	regardless bool
 	// Edits correct the text where that is certain; lint --fix applies them.
 	Edits []Edit `json:"edits,omitempty"`
 }
 
-// Whatever keeps a finding beside those that would suppress it: it is true by itself.
-func (f Finding) Whatever() Finding {
-	f.whatever = true
+// Regardless keeps a finding beside those that would suppress it: it is true by itself.
+func (f Finding) Regardless() Finding {
+	f.regardless = true
 	return f
 }
 

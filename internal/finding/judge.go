@@ -39,7 +39,7 @@ func Judge[C any](rules []*Rule[C], c C, disabled Disabled) []Finding {
 	}
 	all = slices.DeleteFunc(all, func(f Finding) bool {
 		hides := func(cause Code) bool { return causes[key{cause, f.Subject}] }
-		return !f.whatever && slices.ContainsFunc(pages[f.Code].After, hides)
+		return !f.regardless && slices.ContainsFunc(pages[f.Code].After, hides)
 	})
 	Sort(all)
 	return all

@@ -55,7 +55,7 @@ func Synchronous(engine string) bool { return engineFacts()[engine].one }
 func Diskless(engine string) bool { return KindOf(engine) == EngineNone }
 
 var inMemory = regexp.MustCompile(
-	`^(?:/dev/)?(?:nullb|z?ram)[0-9]+(?:p[0-9]+)?$|^/(?:dev|run)/shm(?:/|$)|[/_](?i:tmpfs|ramfs|ram-?disk)(?:[/_-]|$)`,
+	`^(?:/dev/)?(?:nullb|z?ram)[0-9]+(?:p[0-9]+)?$|^/(?:dev|run)/shm(?:/|$)|/(?:tmpfs|ramfs|(?i:ram-?disk))(?:/|$)`,
 )
 
 // InMemory says whether the path of a file, or the kernel's name of a device, is of memory that stands in for a drive.

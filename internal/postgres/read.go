@@ -33,6 +33,7 @@ type Report struct {
 	Mean, StdDev units.Latency
 	Seconds      []result.PgSecond // of --progress
 	Latency      fio.Latency       // of -l: every transaction
+	Runs         int               // of pgbench in the text, of which the first is read; 0 of one
 	// Methods are pg_test_fsync's means of one write of 8 KiB with its sync.
 	Methods []result.SyncMethod
 }
@@ -64,8 +65,13 @@ func Read(data []byte) (*Report, error) {
 	if logForm.Match(bytes.TrimSpace(first)) {
 		return r, r.log(data)
 	}
-	if starts := runForm.FindAllIndex(data, 2); len(starts) == 2 {
-		data = data[:starts[1][0]]
+	if starts := runForm.FindAllIndex(data, -1); len(starts) > 1 {
+		// The next run's lines of --progress come before its head: this one ends with its rate.
+		r.Runs = len(starts)
+		first := data[:starts[1][0]]
+		rate := max(bytes.LastIndex(first, []byte("tps = ")), 0)
+		line, _, _ := bytes.Cut(first[rate:], []byte("\n"))
+		data = first[:rate+len(line)]
 	}
 	for line := range bytes.Lines(data) {
 		r.line(strings.TrimSpace(string(line)))
@@ -190,6 +196,9 @@ func (r *Report) Explain(given units.Latency) []string {
 	var lines []string
 	say := func(format string, a ...any) { lines = append(lines, fmt.Sprintf(format, a...)) }
 	clients := text.Plural(r.Clients, "client")
+	if r.Runs > 1 {
+		say("This is the first of the text's %d runs of pgbench: put each into a file of its own.", r.Runs)
+	}
 	if r.TPS > 0 {
 		of := ""
 		if r.Clients > 0 {

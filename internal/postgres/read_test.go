@@ -179,8 +179,11 @@ func TestExplainRowLocks(t *testing.T) {
 func TestTheFirstOfTwoRuns(t *testing.T) {
 	second := strings.NewReplacer("11800.", "34059.", "8.475", "2.936", "clients: 100", "clients: 7").Replace(printed15)
 	r, err := Read([]byte(printed15 + second))
-	if err != nil || r.TPS != 11800 || r.Clients != 100 || r.Mean != 8475*units.Latency(1e3) {
-		t.Errorf("%v TPS of %d clients, %v each, %v", r.TPS, r.Clients, r.Mean, err)
+	if err != nil || r.TPS != 11800 || r.Clients != 100 || r.Mean != 8475*units.Latency(1e3) || len(r.Seconds) != 2 {
+		t.Errorf("%v TPS of %d clients, %v each, %d lines of progress, %v", r.TPS, r.Clients, r.Mean, len(r.Seconds), err)
+	}
+	if says := r.Explain(0); !strings.Contains(says[0], "the first of the text's 2 runs") {
+		t.Errorf("nothing is said of the other: %q", says)
 	}
 }
 

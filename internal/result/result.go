@@ -113,7 +113,7 @@ type Result struct {
 	Missing *part.Missing `json:"missing,omitempty"`
 	Unread  []fio.Unread  `json:"unread,omitempty"`
 	Doubts  []string      `json:"doubts,omitempty"`
-	Memory  string        `json:"memory,omitempty"` // where the text around it speaks of a disk in memory
+	Memory  int           `json:"memory_line,omitempty"` // where the text around it speaks of a RAM disk
 }
 
 // Part is one reporting group or host of a result.

@@ -73,7 +73,7 @@ func verb(names []string, one, several string) string {
 const noScheduler = "none"
 
 func wrongScheduler(c *diagnose.Case, report diagnose.Report) {
-	nvme, heads, unsorted := false, false, false
+	nvme, heads := false, false
 	f, names, right := perDrive(c, "scheduler", func(d drive) (string, string) {
 		s := d.Queue.Scheduler
 		guest := diagnose.GuestDisk(d.Name)
@@ -86,8 +86,7 @@ func wrongScheduler(c *diagnose.Case, report diagnose.Report) {
 		case s == "cfq":
 			return s, "noop"
 		case s == noScheduler && d.RPM > 0:
-			unsorted = true
-			return s, "mq-deadline"
+			return "", "" // unsorted
 		case s == "" || !d.nvme() && s != "bfq" || !d.nvme() && d.Queue.Rotational && !guest:
 			return "", ""
 		case s == noScheduler:
@@ -106,11 +105,23 @@ func wrongScheduler(c *diagnose.Case, report diagnose.Report) {
 			f.Title = "cfq makes a database's processes wait for each other's disk time"
 			f.Fix = "Set deadline, which bounds how long a request waits."
 		}
-		if unsorted {
-			f.Title = "no scheduler merges and sorts the requests of hard disks"
-			f.Say("%s %s no scheduler.", text.Some(names, 3), verb(names, "has", "have"))
-			f.Fix = "Set mq-deadline, the kernel's own choice for a hard disk."
+		report(f)
+	}
+	unsorted(c, report)
+}
+
+// unsorted finds hard disks whose requests nothing sorts.
+func unsorted(c *diagnose.Case, report diagnose.Report) {
+	f, names, _ := perDrive(c, "scheduler", func(d drive) (found, wanted string) {
+		if d.Queue.Scheduler == noScheduler && d.RPM > 0 {
+			return noScheduler, "mq-deadline"
 		}
+		return "", ""
+	})
+	if len(names) > 0 {
+		f.Title, f.Severity = "no scheduler merges and sorts the requests of hard disks", finding.Info
+		f.Fix = "Set mq-deadline, the kernel's own choice for a hard disk."
+		f.Say("%s %s no scheduler.", text.Some(names, 3), verb(names, "has", "have"))
 		report(f)
 	}
 }

@@ -168,7 +168,8 @@ func volatileCache(c *diagnose.Case, report diagnose.Report) {
 		if len(back) > 1 && len(syncs) > 0 {
 			f.Severity = finding.Warn
 		}
-		if f.Scenarios = syncs; len(syncs) == 0 && (len(a.Volumes) == 1 || guest) { // what flushes are for, and cost little
+		f.Scenarios = syncs
+		if len(syncs) == 0 && (len(a.Volumes) == 1 || guest) {
 			f = finding.Fine(a.Name, "each sync on %s becomes a flush", a.Name)
 		}
 		report(f)
@@ -251,6 +252,7 @@ const largestRecord = 128 * units.KiB
 const smallSectors = 9
 
 func poorDataset(c *diagnose.Case, report diagnose.Report) {
+	said := map[string]bool{} // of one dataset in two roles
 	for _, t := range c.Targets() {
 		if t.Mount == nil || t.Mount.ZFS == nil {
 			continue
@@ -260,7 +262,7 @@ func poorDataset(c *diagnose.Case, report diagnose.Report) {
 		f := finding.Fine(t.Path, "dataset %s: sync=%s, logbias=%s, recordsize=%s", t.Mount.Source, d.Sync, d.LogBias,
 			d.Record)
 		switch {
-		case d.Sync == "disabled":
+		case d.Sync == diagnose.NoSyncs:
 			f = finding.New(t.Path, "%s has sync=disabled: a sync returns before anything is stored.", t.Mount.Source).
 				Saw("sync", d.Sync, "standard", asked("sync")).Run("zfs set sync=standard " + name).As(finding.Fail).
 				Titled("syncs on this ZFS dataset reach nothing")
@@ -275,7 +277,10 @@ func poorDataset(c *diagnose.Case, report diagnose.Report) {
 			f = finding.New(t.Path, "Pool %s was made for sectors of 512 bytes (ashift=9).", d.Pool).
 				Saw("ashift", "9", "12", "zpool get ashift "+text.ShellQuote(d.Pool))
 		}
-		report(f)
+		if !said[f.Message] {
+			report(f)
+		}
+		said[f.Message] = true
 	}
 }
 

@@ -218,6 +218,11 @@ func importedCases() []labelled {
 	misnamed, filling := random(0, k4, 1, 1), random(0, k4, 1, 1)
 	misnamed.Name, filling.Name = "seq_read", "prepare-read"
 	both := took(500, 500, 0.5)
+	at := func(file string) fio.Workload {
+		w := random(0, k4, 1, 1)
+		w.Filename = file
+		return w
+	}
 	return []labelled{
 		{"another program's reads of files of 1 GiB that it made", of(kept, both, program("sysbench")), "PL419", "PL501"},
 		{"the same of 64 GiB", of(keptLarge, both, program("sysbench")), "", "PL501"},
@@ -229,7 +234,7 @@ func importedCases() []labelled {
 		},
 		{
 			"one that took 5 s, and no second without any",
-			of(deep, took(0, 9000, 7), program("rados bench"), least(40, 5*time.Second)), "PL415", "PL501",
+			of(deep, took(0, 9000, 7), program("rados bench"), least(40, 5*time.Second)), "PL431", "PL501",
 		},
 		{"syncs of 30 ns", of(synced, took(0, 400, 2), syncing(30*time.Nanosecond)), "PL428", "PL501"},
 		{"syncs of 3 µs", of(synced, took(0, 400, 2), syncing(3*us)), "", "PL501"},
@@ -355,7 +360,9 @@ func importedCases() []labelled {
 		{"small writes without a header, of which sixteen became one", of(direct, rate, merged(3750, 56250), headless), "PL412", "PL501"},
 		{"sequential reads at full CPU", of(inOrder, took(100000, 0, 0.0095), computing(0.99)), "", "PL409 PL501"},
 		{"data sent over a socket", of(network, rate), "PL401", "PL501"},
-		{"beside words of a RAM disk", of(direct, rate, func(m *diagnose.Measurement) { m.Result.Memory = "line 3" }), "PL401", "PL501"},
+		{"a file in /run/shm", of(at("/run/shm/x"), rate), "PL401", "PL501"},
+		{"a file beside what is called so", of(at("/srv/tmpfs-and-ssd/x"), rate), "", "PL501"},
+		{"beside words of a RAM disk", of(direct, rate, func(m *diagnose.Measurement) { m.Result.Memory = 3 }), "PL432", "PL501"},
 		{"objects over HTTP", of(objects, rate), "", "PL501"},
 		{"samples that were lost", of(direct, rate, sampled(90, 1333, 50, 1200, 1500), longest(300*time.Millisecond)), "", "PL501"},
 		{"eight times what may be in flight", of(direct, took(0, 1000, 8)), "PL426", "PL501"},
@@ -450,6 +457,9 @@ func TestHowBadAnImportIs(t *testing.T) {
 	none := func(d time.Duration) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) { m.Result.Total.Write = fio.Direction{Runtime: d} }
 	}
+	grouped := func(m *diagnose.Measurement) {
+		m.Result.Total.Runtime, m.Result.Total.TotalRuntime = time.Minute, 8*time.Minute
+	}
 	noCommand := func(m *diagnose.Measurement) { m.Result.Lack(part.Missing{Parts: []part.Part{part.Command}}) }
 	slowest := func(d time.Duration) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) { m.Result.Total.Write.Clat.Max = d }
@@ -510,12 +520,16 @@ func TestHowBadAnImportIs(t *testing.T) {
 		{"of which one took 0.9 s", of(direct, rate, slowest(900*ms)), "PL415", ""},
 		{"of which one took longer than the run", of(direct, rate, slowest(2*time.Minute)), "PL415", ""},
 		{"of few, which may each take as long", of(direct, took(0, 9, 100), slowest(3*time.Second)), "PL415", ""},
-		{"two jobs, of which one waited 3 s", of(two, rate, slowest(3*time.Second)), "PL415", finding.Warn},
+		{"two jobs, of which one waited 3 s", of(two, rate, slowest(3*time.Second)), "PL415", ""},
+		{"two jobs, of which one took 3 s", of(two, rate, slowest(3*time.Second)), "PL431", finding.Warn},
+		{"two jobs, of which one took 0.9 s", of(two, rate, slowest(900*ms)), "PL431", ""},
+		{"few, of which each may take as long", of(direct, took(0, 9, 100), slowest(3*time.Second)), "PL431", ""},
 		{"12 seconds that spread by 78 %", of(direct, rate, seconds(12, 0.78)), "PL403", finding.Warn},
 		{"12 that spread by 30 %", of(direct, rate, seconds(12, 0.3)), "PL403", ""},
 		{"five seconds", of(direct, rate, seconds(5, 0.78)), "PL403", ""},
 		{"1.5 GiB read at random of files of a gigabyte", of(held1G, rate, reads(1500*units.MiB)), "PL419", finding.Warn},
 		{"1.7 GiB of them", of(held1G, rate, reads(1700*units.MiB)), "PL419", finding.Invalid},
+		{"eight times that, of a group whose jobs are not counted", of(direct, took(0, 1000, 8), grouped), "PL426", ""},
 		{"three times what may be in flight", of(direct, took(0, 1000, 3)), "PL426", finding.Warn},
 		{"the same, named read", of(misnamed, took(0, 1000, 3)), "PL426", finding.Warn},
 		{"named read alone", of(misnamed, rate), "PL426", finding.Info},

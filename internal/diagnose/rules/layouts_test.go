@@ -102,7 +102,7 @@ func layoutCases() []labelled {
 			d := block.Dataset{Sync: "standard", LogBias: "latency", Record: 128 * units.KiB, Pool: "tank", Shift: 12}
 			change(&d)
 			t.Targets[0].Role, t.Targets[0].Mount.FS, t.Targets[0].Mount.ZFS = role, "zfs", &d
-			t.Targets[0].Mount.Options = []string{"noatime"}
+			t.Targets[0].Mount.Options, t.Targets[0].Mount.Source = []string{"noatime"}, "tank/pg"
 		})
 	}
 	cached := func(mode string) func(*topology.Topology) {
@@ -295,6 +295,8 @@ func layoutCases() []labelled {
 		{"data past that device", zfs(topology.Data, func(d *block.Dataset) { d.LogBias = "throughput" }), "", ""},
 		{"a pool of ashift 9", zfs(topology.Data, func(d *block.Dataset) { d.Shift = 9 }), "PL222", ""},
 		{"a pool of unknown ashift", zfs(topology.Data, func(d *block.Dataset) { d.Shift = 0 }), "", ""},
+		{"syncs that a dataset ignores", syncRun(zfs(topology.Data, func(d *block.Dataset) { d.Sync = "disabled" }), 20*time.Microsecond), "PL215 PL222", "PL501"},
+		{"syncs on a dataset", syncRun(zfs(topology.Data, func(*block.Dataset) {}), 2*time.Millisecond), "", "PL501"},
 		{"a bitmap of 4 MiB", bitmap(4 * units.MiB), "PL221", ""},
 		{"a bitmap of 64 MiB", bitmap(64 * units.MiB), "", ""},
 		{"sizes that differ by a thousandth", with(mixed(func(v *topology.Volume) { v.Size -= v.Size / 1000 }), func(*topology.Topology) {}), "", ""},

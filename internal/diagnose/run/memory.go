@@ -465,11 +465,18 @@ func unreal(m diagnose.Measurement) (f finding.Finding) {
 		return found("ioengine", m.Result.Workloads[0].Engine, withoutStorage, "fio")
 	case m.All(func(w fio.Workload) bool { return fio.KindOf(w.Engine) == fio.EngineNetwork && w.Engine != "http" }):
 		return found("ioengine", m.Result.Workloads[0].Engine, "sends data to another process", "a network")
-	case m.Result.Memory != "":
-		return m.Finds("The text speaks of a disk in memory, %s: if it is what was measured, the figures are not those of "+
-			"storage.", m.Result.Memory).As(finding.Warn).Titled("the text speaks of a disk in memory")
 	}
 	return f
+}
+
+// calledMemory finds results of a text that speaks of a RAM disk.
+func calledMemory(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+	if m.Result.Memory == 0 {
+		return f
+	}
+	line := fmt.Sprintf("line %d", m.Result.Memory)
+	return m.Finds("The text speaks of a RAM disk (%s): if that was measured, the figures are not the storage's.", line).
+		Saw("RAM disk", line, "", m.Result.Source)
 }
 
 const withoutStorage = "completes I/Os without any storage"

@@ -61,7 +61,7 @@ func cappedAtOne(m diagnose.Measurement) (f finding.Finding) {
 	return m.Finds("ioengine=%s ignores iodepth: of %d I/Os, %d could be in flight.", engine, asked, inJobs(m)).
 		Advise("Use ioengine=libaio or io_uring with direct=1 for that depth, or as many jobs (numjobs).").
 		Saw("ioengine", engine, "an asynchronous one", "the job's options").
-		Saw("depth asked for", text.Count(asked), "", "iodepth × numjobs").Whatever()
+		Saw("depth asked for", text.Count(asked), "", "iodepth × numjobs").Regardless()
 }
 
 // asynchronously is what to do about a depth that was not reached by jobs whose engine can reach it,

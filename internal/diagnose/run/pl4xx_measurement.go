@@ -38,7 +38,7 @@ func Rules() []*diagnose.Rule {
 		"PL412": each(otherIO, sides...),
 		"PL413": each(impossible),
 		"PL414": each(conversion),
-		"PL415": each(stalled, part.Count),
+		"PL415": each(stalled, series...),
 		"PL416": each(saturated),
 		"PL417": each(slowShare, part.AllJobs),
 		"PL418": each(tooShort),
@@ -54,6 +54,8 @@ func Rules() []*diagnose.Rule {
 		"PL428": each(partOnly, sides...),
 		"PL429": each(unlike, part.AllJobs),
 		"PL430": each(unsynced, append(sides, part.Command)...),
+		"PL431": each(slowest),
+		"PL432": each(calledMemory),
 		"PL501": each(concurrencyBound, sides...),
 		"PL502": each(ceilingReached, sides...),
 		"PL503": each(farBelow, sides...),
@@ -302,7 +304,7 @@ const Noisy = 0.10
 func tooNoisy(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	e := m.Result.IOPS
 	if f = first(uneven(m), unevenJobs(m), unevenSeconds(m)); f.Message != "" || e.Rel() <= Noisy {
-		return f.Whatever() // one slow I/O (PL415) does not explain the spread of all samples
+		return f
 	}
 	from := fmt.Sprintf("%d batches of seconds", e.N)
 	if len(m.Rounds) > 1 {

@@ -102,7 +102,7 @@ func dryBound(c *ceiling.Ceiling, level float64) (ceiling.Bound, bool) {
 }
 
 func stalled(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
-	if f = first(gaps(m), waits(m), heldUp(m), slowest(m)); f.Message != "" {
+	if f = first(gaps(m), waits(m), heldUp(m)); f.Message != "" {
 		return f.Run(inKernelLog)
 	}
 	if m.Result.HeldBack() || m.Staged() || m.IOPS() < stallLeast {

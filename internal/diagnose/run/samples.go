@@ -266,7 +266,7 @@ const manyMeans = 10
 
 // slowest finds an I/O above a second that the mean and the percentiles hide. In a queue all others may pass one by,
 // which then takes as many means as there are I/Os in flight.
-func slowest(m diagnose.Measurement) (f finding.Finding) {
+func slowest(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	if many, _ := diagnose.Above(m.Result.Total, slowIO); !steadily(m) || many.Least >= slowMany { // PL417
 		return f
 	}
@@ -278,8 +278,8 @@ func slowest(m diagnose.Measurement) (f finding.Finding) {
 		}
 		return m.Finds("The slowest of the %s took %s; their mean is %s.", s.what, text.Duration(longest),
 			text.Duration(mean)).
-			Titled("some I/Os took a second or more").
-			Saw("slowest of the "+s.what, text.Duration(longest), "below "+text.Duration(slowIO), "fio")
+			Saw("slowest of the "+s.what, text.Duration(longest), "below "+text.Duration(slowIO), "fio").
+			Run(inKernelLog)
 	}
 	return f
 }

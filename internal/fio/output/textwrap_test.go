@@ -364,6 +364,9 @@ func TestWithinProse(t *testing.T) {
 		text    string
 		outputs int
 	}{
+		"a prompt that is a path": {"/test-volume # fio --name=t --rw=read --iodepth=16\n/ # 5 volumes\n" +
+			"t: (groupid=0, jobs=1): err= 0: pid=9: Tue Sep 12 13:14:42 2023\n" +
+			"  read: IOPS=661, BW=2644KiB/s (2707kB/s)(155MiB/60001msec)\n", 1},
 		"items of a list": {"* Host\n  * " + group, 1},
 		"labels": {"3. odd times: read: IOPS=33.7k, BW=2109MiB/s (2211MB/s)(124GiB/60001msec)\n" +
 			"   even times: read: IOPS=25.7k, BW=1608MiB/s (1686MB/s)(5678MiB/3532msec)\n", 2},
@@ -372,6 +375,9 @@ func TestWithinProse(t *testing.T) {
 			"Tue Sep 12 13:14:42 2023\n  read: IOPS=661, BW=2644KiB/s (2707kB/s)(155MiB/60001msec)\n", 1},
 	} {
 		outs := readForm(t, c.text, c.outputs)
+		if name == "a prompt that is a path" && !strings.Contains(outs[0].Command, "--iodepth=16") {
+			t.Errorf("%s: the command is %q", name, outs[0].Command)
+		}
 		if name == "a string of Python's" && outs[0].Jobs[0].Options["iodepth"] != "32" {
 			t.Errorf("%s: %v", name, outs[0].Jobs[0].Options)
 		}
