@@ -166,10 +166,11 @@ func (o CheckOptions) atWork(ctx context.Context, m *sys.Machine, t *topology.To
 	return done
 }
 
-// Unseen is the error that nothing below a path could be checked.
+// Unseen is the error that nothing below a path could be checked: no device is visible, and no ZFS says how it is set.
 func Unseen(t *topology.Topology) error {
 	for _, target := range t.Targets {
-		if target.Device == "" && target.Array == "" {
+		dataset := target.Mount != nil && target.Mount.ZFS != nil
+		if target.Device == "" && target.Array == "" && !dataset {
 			return fmt.Errorf("%s could not be checked: no block device is visible below it; run check on the host, or name "+
 				"the device", text.Quote(target.Path))
 		}

@@ -4,8 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"plimsoll/internal/block"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/stats"
+	"plimsoll/internal/topology"
 )
 
 // A headline has room for few lines: what the members gave must not stand behind eight that are loaded.
@@ -28,6 +30,24 @@ func TestProbeAnswersFirst(t *testing.T) {
 		got := r.says()
 		if !strings.HasPrefix(got, slow+c.want) || c.want == "" && got != slow {
 			t.Errorf("%q, want %q", got, slow+c.want)
+		}
+	}
+}
+
+// A dataset that ZFS spoke of was checked, though no device is visible below it.
+func TestUnseenIsWhereNothingAnswers(t *testing.T) {
+	for _, c := range []struct {
+		mount *block.Mount
+		want  bool
+	}{
+		{nil, true},
+		{&block.Mount{FS: "nfs4", Source: "server:/data"}, true},
+		{&block.Mount{FS: "zfs", Source: "tank/pg"}, true}, // no zfs on PATH
+		{&block.Mount{FS: "zfs", Source: "tank/pg", ZFS: &block.Dataset{Sync: "disabled", Pool: "tank"}}, false},
+	} {
+		seen := &topology.Topology{Targets: []topology.Target{{Path: "/data", Mount: c.mount}}}
+		if err := Unseen(seen); (err != nil) != c.want {
+			t.Errorf("%+v: %v", c.mount, err)
 		}
 	}
 }
