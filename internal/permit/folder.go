@@ -181,8 +181,8 @@ func private(dir, folder *sys.Dir) error {
 	return madeHere(dir, folder)
 }
 
-// madeHere refuses a folder that plimsoll did not make in the directory: a mount, or one without its sign that whoever
-// owns the directory may have moved there from elsewhere.
+// madeHere refuses a folder that plimsoll did not make in the directory: a mount, or one without its sign that others,
+// who own the directory or can write to it, may have moved there from elsewhere.
 func madeHere(dir, folder *sys.Dir) error {
 	parent, err1 := dir.Info()
 	info, err2 := folder.Info()
@@ -192,7 +192,7 @@ func madeHere(dir, folder *sys.Dir) error {
 	case sys.Device(parent) != sys.Device(info) || !dir.SameMount(folder):
 		return fmt.Errorf("%s is a mount of its own, or on a different filesystem from %s: unmount it, or name another path",
 			folder.Name(), dir.Name())
-	case int(sys.Owner(info)) == os.Geteuid() && info.Mode() == fs.ModeDir|signed:
+	case info.Mode() == fs.ModeDir|signed && (sys.Ours(info) || sys.Ours(parent)):
 		return nil
 	}
 	return dir.CheckMoved(folder)

@@ -76,7 +76,7 @@ func (p *pin) checkOverwrite(path string) error {
 			return nil
 		case notLink != nil:
 			return fmt.Errorf("%s was replaced while plimsoll looked at it", path)
-		case sys.Owner(info) != 0 && int(sys.Owner(info)) != os.Geteuid():
+		case !sys.Ours(info):
 			return fmt.Errorf("%s is a link of %s's: name the file itself", at, sys.UserName(sys.Owner(info)))
 		}
 		if at = target; !filepath.IsAbs(target) {

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 	"syscall"
 
@@ -110,6 +109,5 @@ func raidID(d *block.Device) string {
 // ownMark tells whether a mark is the caller's or root's, a regular file with one name.
 func ownMark(folder *sys.Dir, mark string) bool {
 	info, err := folder.Lstat(mark)
-	return err == nil && info.Mode().IsRegular() && sys.Names(info) == 1 &&
-		(int(sys.Owner(info)) == os.Geteuid() || sys.Owner(info) == 0)
+	return err == nil && info.Mode().IsRegular() && sys.Names(info) == 1 && sys.Ours(info)
 }

@@ -609,6 +609,49 @@ func TestFoldersThatWereMoved(t *testing.T) {
 	}
 }
 
+// In a directory of root's that others can write to they can rename what is not theirs, unless it has a sticky bit.
+func TestFoldersThatOthersMoved(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED: only root can make files of several users")
+	}
+	const victim, group = 64002, 64009
+	for _, c := range []struct {
+		parent, folder fs.FileMode
+		owner          int
+		cleaned        bool
+	}{
+		{0o777, 0o700, 0, false}, {0o777, 0o700, victim, false}, {0o775 | fs.ModeSetgid, 0o700, victim, false},
+		{0o777 | fs.ModeSticky, 0o700, 0, true}, {0o777 | fs.ModeSticky, 0o700, victim, true}, {0o755, 0o700, victim, true},
+		{0o777, signed, 0, true}, {0o777, signed, victim, true},
+	} {
+		for _, name := range []string{folderName, ".02-x.tmp"} {
+			base := t.TempDir()
+			kept := filepath.Join(mkdir(t, filepath.Join(base, name)), "data.dat")
+			write(t, kept, "precious")
+			write(t, filepath.Join(base, "run.json"), "{}")
+			err := errors.Join(os.Chown(kept, c.owner, c.owner), os.Chown(filepath.Dir(kept), c.owner, c.owner), os.Chmod(filepath.Dir(kept), c.folder),
+				os.Chown(base, 0, group), os.Chmod(base, c.parent))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := c.cleaned && (name == folderName || c.folder != signed || c.parent&0o022 == 0)
+			err = Clean(base, false, func(Leftover) {})
+			if _, gone := os.Stat(kept); (err == nil) != want || want != errors.Is(gone, fs.ErrNotExist) {
+				t.Errorf("clean of %s, %v in %v of user %d: %v, %v", name, c.folder, c.parent, c.owner, err, gone)
+			}
+			if !want && !says(err, "others can write to") {
+				t.Error(err)
+			}
+			if want || name != folderName || c.owner != 0 {
+				continue
+			}
+			if err := checkFolder(held(t, base)); !says(err, "others can write to") {
+				t.Errorf("a run in %v with a folder of %v: %v", c.parent, c.folder, err)
+			}
+		}
+	}
+}
+
 // A block device by a node anywhere is known by the kernel's own name; one of which the kernel knows nothing is refused.
 func TestNamesOfDevices(t *testing.T) {
 	dir := t.TempDir()

@@ -159,7 +159,8 @@ func (d *Dir) mount() string {
 }
 
 // RemoveAll removes a file or a directory with what is in it. Nothing goes where something is mounted there, or where
-// others may have moved what is theirs: the owner of a directory can rename in it what he can neither read nor remove.
+// others may have moved what is theirs: whoever can write to a directory without a sticky bit, and its owner, can rename
+// in it what he can neither read nor remove.
 func (d *Dir) RemoveAll(name string) error {
 	if _, err := d.Lstat(name); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -218,8 +219,8 @@ func (d *Dir) each(name string, do func(in *Dir, name string) error) error {
 	return err
 }
 
-// CheckMoved refuses a directory in this one that the owner of this one, neither root nor the caller, may have moved
-// there.
+// CheckMoved refuses a directory in this one that others than root and the caller may have moved there: the owner of
+// this one, where it is not his, or whoever can write to this one.
 func (d *Dir) CheckMoved(sub *Dir) error {
 	of, err := sub.Info()
 	if err != nil {
@@ -248,6 +249,11 @@ func (d *Dir) checkMoved(of fs.FileInfo, name string) error {
 	if owner := Owner(in); owner != 0 && int(owner) != os.Geteuid() && Owner(of) != owner {
 		return fmt.Errorf("%s belongs to %s, in a directory of %s, who may have moved it there: move it away", name,
 			UserName(Owner(of)), UserName(owner))
+	}
+	if mayMove := []uint32{uint32(os.Geteuid()), Owner(of)}; of.IsDir() && in.Mode()&fs.ModeSticky == 0 && // files they can remove
+		writableByOthers(d.Path("."), in, mayMove) {
+		return fmt.Errorf("%s may have been moved there: others can write to %s (mode %04o); move it away", name, d.name,
+			in.Mode().Perm())
 	}
 	return nil
 }

@@ -83,7 +83,7 @@ func openFound(name string, links int) (*os.File, error) {
 // write to, the sticky bit keeps them from replacing what is not theirs; the directory's owner can
 // always.
 func foundIn(dir *Dir, info fs.FileInfo) error {
-	if !ours(info) {
+	if !Ours(info) {
 		return fmt.Errorf("it belongs to user %s", UserName(Owner(info)))
 	}
 	link, own := info.Mode()&fs.ModeSymlink != 0, []uint32{uint32(os.Geteuid())}
@@ -97,7 +97,7 @@ func foundIn(dir *Dir, info fs.FileInfo) error {
 	switch {
 	case err != nil:
 		return err
-	case !ours(holder):
+	case !Ours(holder):
 		return fmt.Errorf("its directory belongs to %s, who can replace it", UserName(Owner(holder)))
 	case writableByOthers(dir.Path("."), holder, own) && holder.Mode()&fs.ModeSticky == 0:
 		return fmt.Errorf("others can replace it, since they can write to its directory (mode %04o)", holder.Mode().Perm())
@@ -105,7 +105,8 @@ func foundIn(dir *Dir, info fs.FileInfo) error {
 	return nil
 }
 
-func ours(info fs.FileInfo) bool {
+// Ours says that something belongs to root or the caller.
+func Ours(info fs.FileInfo) bool {
 	owner := Owner(info)
 	return owner == 0 || int(owner) == os.Geteuid()
 }
