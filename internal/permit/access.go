@@ -35,7 +35,8 @@ const mostInFlight = 1 << 20
 // mostThreads is more than any storage needs.
 const mostThreads = 4096
 
-// mostBuffers is more than any storage takes at once, and a part of a machine's memory.
+// mostBuffers is more than any storage takes at once, and a part of a machine's memory. It is for all sections of a
+// job file that run together.
 const mostBuffers = 2 * units.GiB
 
 // access is a file or device that a job opens.
@@ -59,10 +60,6 @@ func accessesOf(section fio.Section) ([]access, error) {
 			return nil, fmt.Errorf("iodepth=%s of %s: want at most %s I/Os in flight in all", v,
 				text.Plural(max(w.Jobs, 1), "job"), text.Count(mostInFlight))
 		}
-	}
-	if n, block := w.InFlight(), w.LargestBlock(); block > mostBuffers/units.Bytes(n) {
-		return nil, fmt.Errorf("%s of up to %s in flight: want at most %s of buffers in all", text.Plural(n, "I/O"), block,
-			mostBuffers)
 	}
 	for _, name := range []string{"size", "filesize", "offset", "offset_increment"} {
 		v, _ := valueOf(section, name)
@@ -120,6 +117,20 @@ func accessesOf(section fio.Section) ([]access, error) {
 		}
 	}
 	return accesses, nil
+}
+
+// buffers is the memory of a section's I/Os: fio makes as many as iodepth says, also for engines that have one in flight,
+// each as large as the largest block of any direction, also of those that do not run (backend.c, init_io_u_buffers).
+func buffers(section fio.Section, w fio.Workload) units.Bytes {
+	block := w.LargestBlock()
+	for _, name := range []string{"bs", "bsrange", "bssplit"} {
+		block = max(block, sizeOf(section, name))
+	}
+	n := units.Bytes(max(w.Jobs, 1)) * units.Bytes(max(w.Depth, w.DepthAsked, 1))
+	if block > mostBuffers/n {
+		return mostBuffers + 1 // which sums of many sections can hold
+	}
+	return block * n
 }
 
 // threads is how many fio starts for a section beside its jobs: those that verify, and those that submit for it.
@@ -245,11 +256,13 @@ func isSet(section fio.Section, name string) bool {
 // parts says what stands between the values of a list or range.
 func parts(r rune) bool { return strings.ContainsRune(",:-", r) }
 
+func partsAndShares(r rune) bool { return r == '/' || parts(r) }
+
 // sizeOf is the value of an option that is a size, of a list or range the largest, 0 where it is not given or no size,
 // such as a percentage.
 func sizeOf(section fio.Section, name string) (most units.Bytes) {
 	v, _ := valueOf(section, name)
-	for part := range strings.FieldsFuncSeq(v, parts) {
+	for part := range strings.FieldsFuncSeq(v, partsAndShares) { // bssplit has a share behind each size
 		if b, err := fio.ParseSize(part, 1024); err == nil {
 			most = max(most, b)
 		}

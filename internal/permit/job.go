@@ -37,7 +37,7 @@ func (p *Place) look(s suite.Scenario, file string, note bool) (pins, error) {
 	if err := job.Writable(); err != nil {
 		return held, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	noted := units.Bytes(0)
+	noted, together := units.Bytes(0), units.Bytes(0)
 	for _, i := range job.Jobs() {
 		section := job.Effective(i)
 		if err := p.consent.checkOptions(job.Name, section); err != nil {
@@ -49,6 +49,13 @@ func (p *Place) look(s suite.Scenario, file string, note bool) (pins, error) {
 		}
 		if err := p.lookAt(section, held, note); err != nil {
 			return held, fmt.Errorf("%s: [%s]: %w", job.Name, section.Name, err)
+		}
+		if w.Stonewall { // those before have ended, and let go of theirs
+			together = 0
+		}
+		if together += buffers(section, w); together > mostBuffers {
+			return held, fmt.Errorf("%s: [%s]: fio would take more than %s for the buffers of the I/Os that run together: "+
+				"lower bs=, iodepth= or numjobs=, or separate the sections by stonewall", job.Name, section.Name, mostBuffers)
 		}
 	}
 	if noted > mostBuffers {

@@ -124,30 +124,27 @@ func TestWhatAJobOpens(t *testing.T) {
 		}
 	}
 	for options, want := range map[string]string{
-		"rw=write\ndirectory=/d\nfilename=/etc/x":                                 "is to be below directory=/d",
-		"rw=write\ndirectory=/d\nfilename=../x":                                   "is to be below directory=/d",
-		"rw=write\ndirectory=/d\nfilename=a/../../x":                              "is to be below directory=/d",
-		"rw=write\nfilename=x:/d/y":                                               "names x and absolute paths too",
-		"rw=write\ndirectory=/d\nfilename_format=../x":                            "fio would make a file named",
-		"rw=write\ndirectory=/d\nfilename_format=/etc/x":                          "fio would make a file named",
-		"rw=write\ndirectory=/d\nfilename_format=.$clientuid./x":                  "fio would make a file named \".$clientuid./x\" below",
-		"rw=write\ndirectory=/d\nfilename_format=.$jobnum.$":                      "fio would make a file named",
-		"rw=write\ndirectory=/d\nnrfiles=10001":                                   "nrfiles=10001: want a number up to 10000",
-		"rw=write\ndirectory=/d\nnrfiles=5001\nnumjobs=2":                         "2 jobs of 5001 files each are more than plimsoll looks at",
-		"rw=write\ndirectory=/d\nnrfiles=-1":                                      "nrfiles=-1",
-		"rw=randrw\nrwmixread=100:50\nfilename=/d/x":                              "100:50: want one number",
-		"rw=randrw\nrwmixwrite=0,50\nfilename=/d/x":                               "0,50: want one number",
-		"rw=read\nfilename=/d/x\nioengine=libaio\niodepth=1025\nbs=2m":            "1,025 I/Os of up to 2 MiB in flight: want at most 2 GiB",
-		"rw=read\nfilename=/d/x\nioengine=libaio\niodepth=2k\nbssplit=4k/99:2m/1": "2,048 I/Os of up to 2 MiB in flight",
-		"rw=write\nfilename=/d/x\nsize=101%":                                      "size=101%: want a size, or a share up to 100%",
-		"rw=read\nfilename=/d/x\nfilesize=50%,0xff%":                              "want a size",
-		"rw=read\nfilename=/d/x\noffset=1g/":                                      "offset=1g/: want a size",
-		"rw=read\nfilename=/d/x\nverify_async=4k\nnumjobs=2":                      "8,192 threads: want at most 4,096",
-		"rw=read\nfilename=/d/x\nio_submit_mode=offload\niodepth=5000":            "5,000 threads",
-		"rw=read\nfilename=/d/x\nnumjobs=3\nbs=1g":                                "3 I/Os of up to 1 GiB in flight",
-		"rw=read\nfilename=/d/x\nsteadystate_duration=86401":                      "steadystate_duration=86401: want at most a day",
-		"rw=write\nfilename=/d/x\niodepth=1048577":                                "at most 1,048,576 I/Os in flight in all",
-		"rw=write\nfilename=/d/x\niodepth=1m\nnumjobs=2":                          "iodepth=1m of 2 jobs: want at most",
+		"rw=write\ndirectory=/d\nfilename=/etc/x":                      "is to be below directory=/d",
+		"rw=write\ndirectory=/d\nfilename=../x":                        "is to be below directory=/d",
+		"rw=write\ndirectory=/d\nfilename=a/../../x":                   "is to be below directory=/d",
+		"rw=write\nfilename=x:/d/y":                                    "names x and absolute paths too",
+		"rw=write\ndirectory=/d\nfilename_format=../x":                 "fio would make a file named",
+		"rw=write\ndirectory=/d\nfilename_format=/etc/x":               "fio would make a file named",
+		"rw=write\ndirectory=/d\nfilename_format=.$clientuid./x":       "fio would make a file named \".$clientuid./x\" below",
+		"rw=write\ndirectory=/d\nfilename_format=.$jobnum.$":           "fio would make a file named",
+		"rw=write\ndirectory=/d\nnrfiles=10001":                        "nrfiles=10001: want a number up to 10000",
+		"rw=write\ndirectory=/d\nnrfiles=5001\nnumjobs=2":              "2 jobs of 5001 files each are more than plimsoll looks at",
+		"rw=write\ndirectory=/d\nnrfiles=-1":                           "nrfiles=-1",
+		"rw=randrw\nrwmixread=100:50\nfilename=/d/x":                   "100:50: want one number",
+		"rw=randrw\nrwmixwrite=0,50\nfilename=/d/x":                    "0,50: want one number",
+		"rw=write\nfilename=/d/x\nsize=101%":                           "size=101%: want a size, or a share up to 100%",
+		"rw=read\nfilename=/d/x\nfilesize=50%,0xff%":                   "want a size",
+		"rw=read\nfilename=/d/x\noffset=1g/":                           "offset=1g/: want a size",
+		"rw=read\nfilename=/d/x\nverify_async=4k\nnumjobs=2":           "8,192 threads: want at most 4,096",
+		"rw=read\nfilename=/d/x\nio_submit_mode=offload\niodepth=5000": "5,000 threads",
+		"rw=read\nfilename=/d/x\nsteadystate_duration=86401":           "steadystate_duration=86401: want at most a day",
+		"rw=write\nfilename=/d/x\niodepth=1048577":                     "at most 1,048,576 I/Os in flight in all",
+		"rw=write\nfilename=/d/x\niodepth=1m\nnumjobs=2":               "iodepth=1m of 2 jobs: want at most",
 	} {
 		if _, err := accessesOf(effective(t, options)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", options, err, want)
@@ -156,7 +153,7 @@ func TestWhatAJobOpens(t *testing.T) {
 	for _, fits := range []string{
 		"nrfiles=10000\niodepth=1m\nbs=2k", "nrfiles=5000\nnumjobs=2\niodepth=512k\nbs=2k",
 		"nrfiles=10000\niodepth=1k\nbs=2m", "nrfiles=0",
-		"nrfiles=10000\nsteadystate_duration=24h", "nrfiles=10000\nsize=100%", "nrfiles=5000\nnumjobs=2\nbs=1g", "nrfiles=10000\nioengine=psync\niodepth=4k\nbs=2m",
+		"nrfiles=10000\nsteadystate_duration=24h", "nrfiles=10000\nsize=100%",
 	} {
 		list, err := accessesOf(effective(t, "rw=write\ndirectory=/no\n"+fits))
 		if n := map[string]int{"nrfiles=0": 1}[fits]; err != nil || n == 1 && len(list) != 1 || n == 0 && len(list) != 10000 {
@@ -191,6 +188,31 @@ func TestRandomMaps(t *testing.T) {
 	} {
 		err := placeOn(t, t.TempDir(), Consent{}).Check(job(t, "[global]\nioengine=null\nrw=randread\n"+text))
 		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "add norandommap=1") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// What fio takes for the buffers of I/Os is bounded for all sections that run together.
+func TestBuffers(t *testing.T) {
+	const most = "[x]\niodepth=1k\nbs=2m\n"
+	for text, ok := range map[string]bool{
+		most: true, "[x]\niodepth=1k\nbs=1m,2m\nrw=read\n": true, "[x]\niodepth=1025\nbs=2m\n": false,
+		"[x]\nnumjobs=2\nbs=1g\n": true, "[x]\nnumjobs=3\nbs=1g\n": false, "[x]\niodepth=1m\nbs=2k\n": true,
+		"[x]\niodepth=2k\nbssplit=4k/99:2m/1\n": false, "[x]\niodepth=2k\nbsrange=4k-2m\n": false,
+		// of a direction that does not run
+		"[x]\nrw=write\niodepth=64\nbs=64m,4k\n": false, "[x]\nrw=read\niodepth=64\nbs=4k,4k,64m\n": false,
+		"[x]\nrw=read\niodepth=64\nbssplit=4k/100,4k/100,64m/50:4k/50\n": false, "[x]\nrw=read\niodepth=64\nbsrange=4k-8k,4k-64m\n": false,
+		"[x]\nrw=read\niodepth=32\nbs=4k,64m\n": true,
+		// of a synchronous engine
+		"[x]\nioengine=psync\niodepth=1025\nbs=2m\nfilename=f\nsize=4k\n": false,
+		// of several sections
+		most + most: false, most + "[y]\nstonewall\niodepth=1k\nbs=2m\n": true, most + "[y]\nstonewall=0\niodepth=1k\nbs=2m\n": false,
+		most + "[y]\nbs=512\n": false, "[x]\nbs=1g\n[y]\nbs=1g\n": true, "[x]\nbs=1g\n[y]\nbs=1g\n[z]\nbs=4k\n": false,
+		"[x]\nbs=1g\n[y]\nbs=1g\n[z]\nstonewall\nbs=4k\n[w]\niodepth=2k\nbs=1m\n": false,
+	} {
+		err := placeOn(t, t.TempDir(), Consent{}).Check(job(t, "[global]\nioengine=null\nnorandommap=1\nrw=randread\n"+text))
+		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "more than 2 GiB for the buffers of the I/Os that run together") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
