@@ -134,6 +134,39 @@ func TestNamesInAView(t *testing.T) {
 }
 
 // A grant's links go with it, and the whole view where it lies in the run's directory.
+func TestGrantFollowsNoLinkOfAKilledRun(t *testing.T) {
+	p := placeOn(t, t.TempDir(), Consent{})
+	file, other := filepath.Join(p.Path, "f"), filepath.Join(t.TempDir(), "other")
+	write(t, other, "precious")
+	release, err := p.Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	s := job(t, "[x]\nrw=write\nsize=4k\nfilename="+file+"\n")
+	if err := p.Check(s); err != nil {
+		t.Fatal(err)
+	}
+	stale := filepath.Join(p.jobDir(), absolute, file)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(stale), 0o700), os.Symlink(other, stale)); err != nil {
+		t.Fatal(err)
+	}
+	g, err := p.Grant(s, p.FileFor(s), held(t, t.TempDir()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, _ := g.Job.Effective(0).Get("filename")
+	if err := os.WriteFile(name, []byte("written by fio"), 0o600); err != nil {
+		t.Error(err)
+	}
+	if kept, err := os.ReadFile(other); err != nil || string(kept) != "precious" {
+		t.Errorf("%s holds %q, %v", other, kept, err)
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestGrantLeavesNothing(t *testing.T) {
 	p := placeOn(t, t.TempDir(), Consent{})
 	file := filepath.Join(p.Path, "f")

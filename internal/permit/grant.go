@@ -153,7 +153,10 @@ func (p *Place) Grant(s suite.Scenario, file string, run *sys.Dir) (*Grant, erro
 	names = append([]string{g.view.path() + "/" + absolute + "/", "/", g.view.path(), shown}, names...)
 	g.plain = strings.NewReplacer(append(names, run.Path(), run.Name())...)
 	var err error
-	if g.held, err = p.look(s, file, false); err == nil {
+	if err = g.view.parent.RemoveLinks(g.view.name); err == nil { // of a run that was killed: to what has their number today
+		g.held, err = p.look(s, file, false)
+	}
+	if err == nil {
 		g.Shown = p.Shown(s, file)
 		g.Job, err = g.view.job(g.Shown, g.held)
 	}

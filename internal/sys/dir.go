@@ -187,6 +187,16 @@ func (d *Dir) CheckOthers(name string) error {
 	return nil
 }
 
+// RemoveLinks removes the symbolic links below a name.
+func (d *Dir) RemoveLinks(name string) error {
+	return d.each(name, func(in *Dir, name string) error {
+		if _, err := in.Readlink(name); err != nil { // no link
+			return nil
+		}
+		return in.Remove(name)
+	})
+}
+
 // each calls do for all that is below a name, the inmost first, each found by the handle of the directory that it is
 // in; a name that is no directory has nothing below it.
 func (d *Dir) each(name string, do func(in *Dir, name string) error) error {
