@@ -136,8 +136,8 @@ volumes:
 			put("a.yaml", yaml(p.a))
 			put("b.yaml", yaml(p.b))
 		}
-		// Of 64 I/Os in flight on 96 MiB few are neighbours that a volume merges, which neither truth nor model has.
-		put("work.yaml", "scenarios:\n  - {id: 1, name: work, role: data, size: 96MiB, fio: {ioengine: libaio, direct: 1, "+
+		// Of 64 I/Os in flight on 80 MiB few are neighbours that a volume merges, which neither truth nor model has.
+		put("work.yaml", "scenarios:\n  - {id: 1, name: work, role: data, size: 80MiB, fio: {ioengine: libaio, direct: 1, "+
 			"iodepth: 16, numjobs: 4, "+p.job+"}}\n")
 		do(t, g, "rm -rf runs; plimsoll ab work.yaml "+variants+" --shared-host lab --rounds 4 --runtime 8s --ramp 1s "+
 			"--cooldown 0s --margin 5% --seed 1 --progress plain >out 2>err || { cat out err; exit 1; }")
