@@ -138,6 +138,9 @@ func addWorkload(r *result.Result, name string, count int, options fio.Options, 
 	if len(options) == 0 || o.Program == "" && !whole && !given("rw", "readwrite") { // what it did is not known
 		return
 	}
+	if o.Table && !given("bs", "blocksize", "bsrange", "bssplit") { // fio's default size is not theirs
+		return
+	}
 	w, err := fio.WorkloadOf(name, options.Section(name))
 	if err != nil {
 		r.Doubt("the options of %s do not read as a workload: %v", name, err)

@@ -84,7 +84,9 @@ func fromMemory(m diagnose.Measurement) (f finding.Finding) {
 		switch {
 		case s.N < diagnose.EnoughReads:
 		case len(r.Workloads) == 0: // the header was cut off: what was asked for is not known
-			looks = append(looks, partly(m, s, unknownOrder))
+			if mixed := partly(m, s, unknownOrder); mixed.Message != "" && 2*s.counted > s.N {
+				looks = append(looks, mixed)
+			}
 			if f := tooFast(m, s); !s.known && f.Severity == finding.Invalid && r.Measured >= diagnose.Shortest {
 				looks = append(looks, f)
 			}
@@ -213,9 +215,9 @@ func onMemory(m diagnose.Measurement) bool {
 const (
 	// partlyLeast is the share of reads from memory that makes the mean a mixture.
 	partlyLeast = 0.2
-	// unknownOrder is how far the two witnesses may differ where the reads may have been sequential:
-	// with read-ahead one read of the device brings the blocks of several, so that fewer reach it than
-	// are slow. Where as many do, each slow read was one of the device, and the fast ones were there.
+	// unknownOrder is how far the two witnesses may differ where the reads may have been sequential. Read-ahead brings
+	// at least one more block with each read, so that half of the reads or more are fast and do not reach the device;
+	// where fewer are, each slow read was one of the device, and the fast ones were there.
 	unknownOrder = 0.05
 )
 
@@ -259,12 +261,13 @@ func tooFast(m diagnose.Measurement, s side) (f finding.Finding) {
 		return f
 	}
 	if s.Submitted() && severity == finding.Invalid && s.what == "writes" && half >= copyTime(s) && s.Bytes > fitsMemory {
-		return m.Finds("The writes were done when their submission returned, as copies to memory are, but half of them took "+
-			"%s or more, longer than a copy: they waited until older ones were written, and what memory holds at the end is "+
-			"in the rate.", text.Duration(half)).As(finding.Warn).
+		mean := time.Duration(max(s.Lat.Mean, s.Slat.Mean+s.Clat.Mean)) // fio has no percentiles of submissions
+		return m.Finds("The writes were done when their submission returned, as copies to memory are, but they took %s on "+
+			"average, longer than a copy: they waited until older ones were written, and what memory holds at the end is "+
+			"in the rate.", text.Duration(mean)).As(finding.Warn).
 			Titled("writes went through the page cache").
 			Advise("Measure with direct=1, or with a sync at the end.").
-			Saw("latency of half of the writes", text.Duration(half), "less than "+text.Duration(copyTime(s))+" for a copy",
+			Saw("mean latency of the writes", text.Duration(mean), "less than "+text.Duration(copyTime(s))+" for a copy",
 				"fio, scenario "+m.Label())
 	}
 	f = m.Finds(says, s.what, text.Duration(half)).As(severity).

@@ -119,6 +119,7 @@ func oneByOne(m diagnose.Measurement) (f finding.Finding) {
 		f.Severity = finding.Warn
 		f.Say("Of %d I/Os asked for, %s were really in flight: without direct=1 libaio waits for each in its "+
 			"submission.", asked, units.Number(min(busy, float64(jobs))))
+		f = f.Regardless() // of whether the storage or memory answered
 	case held > 0:
 		f.Severity = finding.Warn
 		f.Say("Of %d I/Os asked for, the device held %s: each submission waits for its I/O (a filesystem or "+

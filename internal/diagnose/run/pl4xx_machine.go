@@ -1,7 +1,9 @@
 package run
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
@@ -45,8 +47,8 @@ func fullJobs(m diagnose.Measurement) (f finding.Finding) {
 		if use < diagnose.CoreFull {
 			continue
 		}
-		f.Say("Each job of %s keeps a core %s busy.", j.Name, text.Percent(use))
-		f = f.Saw("CPU of job "+j.Name, userAndSystem(j), "below "+text.Percent(diagnose.CoreFull)+" of a core", "fio")
+		f.Say("Each job of %s keeps a core %s busy.", cmp.Or(j.Name, "the row"), text.Percent(use))
+		f = f.Saw(strings.TrimSpace("CPU of job "+j.Name), userAndSystem(j), "below "+text.Percent(diagnose.CoreFull)+" of a core", "fio")
 	}
 	return f
 }

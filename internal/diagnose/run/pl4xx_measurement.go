@@ -231,8 +231,8 @@ func cutShort(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 		f = f.Saw("I/Os", "0", "some", "fio")
 	}
 	// fio 3.33 counts each fsync and fdatasync as a short I/O: with syncs the count says
-	// nothing, nor in an excerpt that does not say whether there were any.
-	if bad := lost(r.Total); bad > 0 && !m.Syncs() && !r.Lacks(part.Head) && f.Message == "" {
+	// nothing, nor in an excerpt that does not say whether there were any: its documents print them last.
+	if bad := lost(r.Total); bad > 0 && !m.Syncs() && !r.Lacks(part.Head, part.Ending) && f.Message == "" {
 		f.Say("%s I/Os were short or dropped.", text.Count(bad))
 		f = f.Saw("short or dropped I/Os", text.Count(bad), "0", "fio, issued rwts")
 	}

@@ -197,7 +197,7 @@ var mixed = regexp.MustCompile(`(?i)\bmix|randrw|readwrite|rwmix|\brw(?:[^=,\w]|
 // columns cannot be distinguished, or where reads and writes are parts of a row of totals. apart says that they cannot
 // be a mix.
 func kindsOf(columns []column, rows [][]string) (kinds []column, apart bool) {
-	seen, figures, sides, one := map[column]bool{}, map[column]bool{}, map[string]bool{}, false
+	seen, figures, sides, orders, one := map[column]bool{}, map[column]bool{}, map[string]bool{}, map[string]bool{}, false
 	for _, c := range columns {
 		if one = one || c.option == "rw"; c.what == "" { // each row says what it is of
 			continue
@@ -211,11 +211,13 @@ func kindsOf(columns []column, rows [][]string) (kinds []column, apart bool) {
 		if !slices.Contains(kinds, c.kind()) {
 			kinds = append(kinds, c.kind())
 		}
+		orders[c.order] = true
 		sized := c.bs != ""
 		if c.order, c.bs = "", ""; sized && slices.ContainsFunc(rows, func(row []string) bool { return row[0] == "Total" }) {
 			return nil, false
 		}
-		apart, figures[c] = apart || sized || figures[c], true
+		apart = apart || sized || figures[c] || orders["random"] && orders["sequential"]
+		figures[c] = true
 	}
 	if !apart && (one || len(sides) != 2 || sides[""] || sides["total"]) {
 		return []column{all}, false

@@ -239,3 +239,18 @@ func TestTablesOfOtherWords(t *testing.T) {
 		}
 	}
 }
+
+// Columns of random and of sequential I/O are results of their own, whatever the text says of a mix.
+func TestColumnsOfOrders(t *testing.T) {
+	outs := ReadTable([]byte("### mixed fio profiles\n| Pool | Random read IOPS | Random write IOPS | Random read p99 | Seq read |\n" +
+		"|--|--:|--:|--:|--:|\n| **rep2** | **61,490** | 43,326 | 3.39 ms | 5,737 MiB/s |\n"))
+	if len(outs) != 3 {
+		t.Fatalf("%d results", len(outs))
+	}
+	for i, want := range []string{"rep2 random read: 61490 0 0 B/s", "rep2 random write: 0 43326 0 B/s", "rep2 sequential read: 0 0 5,737 MiB/s"} {
+		j := outs[i].Jobs[0]
+		if got := fmt.Sprintf("%s: %.0f %.0f %v", j.Name, float64(j.Read.IOPS), float64(j.Write.IOPS), j.Read.BW); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}

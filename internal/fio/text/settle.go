@@ -189,6 +189,9 @@ func (r *textRun) settleJob(j *textJob) {
 		}
 		j.Runtime = max(j.Runtime, d.Runtime)
 	}
+	if g := r.groupOf(j); g != nil {
+		j.Group = g.ID
+	}
 	for i, d := range j.Directions() {
 		*d = j.dirs[i].Direction
 	}
@@ -245,10 +248,19 @@ func (r *textRun) onlyRow(j *textJob) bool {
 	return r.rows[j.Group] == 1
 }
 
-// groupOf is the status group of a job, when that is the only row in it.
+// groupOf is the status group of a job, when that is the only row in it. A row whose heading was cut off is of that of
+// several groups which alone has as many bytes.
 func (r *textRun) groupOf(j *textJob) *fio.Group {
 	if len(r.out.Groups) == 0 || !r.onlyRow(j) {
 		return nil
+	}
+	if j.Name == "" && len(r.out.Groups) > 1 {
+		fits := func(g fio.Group) bool { return !slices.Contains(j.movedAll(&g), false) }
+		at := slices.IndexFunc(r.out.Groups, fits)
+		if at < 0 || slices.ContainsFunc(r.out.Groups[at+1:], fits) {
+			return nil
+		}
+		return &r.out.Groups[at]
 	}
 	for i := range r.out.Groups {
 		if r.out.Groups[i].ID == j.Group {
@@ -256,6 +268,18 @@ func (r *textRun) groupOf(j *textJob) *fio.Group {
 		}
 	}
 	return nil
+}
+
+// movedAll says of each direction in which a row did I/O whether they were all of a group's: then they have one size.
+func (j *textJob) movedAll(g *fio.Group) (all []bool) {
+	bs := j.blockSizes()
+	for i := range 3 {
+		if n := j.dirs[i].issued; n > 0 {
+			rate, ok := g.Of(i)
+			all = append(all, ok && oneSize(float64(rate.Bytes)/float64(n), bs[i]))
+		}
+	}
+	return all
 }
 
 // rateOfGroup fills in a direction whose line was not quoted from the status group that holds this
@@ -272,7 +296,7 @@ func (r *textRun) rateOfGroup(j *textJob, i int, bs float64) {
 		return
 	}
 	d.Bytes, d.BW, d.Runtime = rate.Bytes, rate.BW, rate.MaxRun
-	if rate.Most > 0 && rate.Most < aloneInGroup*rate.BW || !oneSize(float64(d.Bytes)/float64(d.N), bs) {
+	if rate.Most > 0 && rate.Most < aloneInGroup*rate.BW || !slices.Contains(j.movedAll(g), true) {
 		r.out.Doubt("%s: its %s line is missing; the rates are those of its status group, and the %d I/Os are not all of "+
 			"the group's", cmp.Or(j.Name, "the row"), fio.DirectionNames[i], d.N)
 		d.N = 0

@@ -54,3 +54,39 @@ func TestLatencyBehindSyncsWithoutItsDirection(t *testing.T) {
 		t.Errorf("%+v", outs)
 	}
 }
+
+// A row whose heading was cut off is of the status group whose bytes are its I/Os, of one size in one direction at least.
+func TestGroupOfARowWithoutItsHeading(t *testing.T) {
+	group := func(n int, lines string) string {
+		return "Run status group " + string(rune('0'+n)) + " (all jobs):\n" + lines
+	}
+	first := "   READ: bw=60.8GiB/s (65.3GB/s), 60.8GiB/s-60.8GiB/s (65.3GB/s-65.3GB/s), io=3651GiB (3920GB), run=60003-60003msec\n"
+	second := "   READ: bw=4183MiB/s (4386MB/s), 4183MiB/s-4183MiB/s (4386MB/s-4386MB/s), io=245GiB (263GB), run=60002-60002msec\n"
+	mix := "   READ: io=150928KB, aggrb=502KB/s, minb=502KB/s, maxb=502KB/s, mint=300171msec, maxt=300171msec\n" +
+		"  WRITE: io=41799KB, aggrb=139KB/s, minb=139KB/s, maxb=139KB/s, mint=300205msec, maxt=300205msec\n"
+	reads := "     issued rwts: total=64246431,0,0,0 short=0,0,0,0 dropped=0,0,0,0\n"
+	for _, c := range []struct {
+		name, text  string
+		group       int
+		read, write uint64
+	}{
+		{"the second of two", reads + group(0, first) + group(1, second), 1, 64246431, 0},
+		{"either of two", reads + group(0, second) + group(1, second), 0, 64246431, 0},
+		{"writes of several sizes", "     issued    : total=r=9433/w=5950/d=0, short=r=0/w=0/d=0\n" + group(0, mix), 0, 9433, 5950},
+		{"more in the group", "     issued    : total=r=8433/w=5950/d=0, short=r=0/w=0/d=0\n" + group(0, mix), 0, 0, 0},
+	} {
+		var r Reader
+		for i, line := range strings.Split(c.text, "\n") {
+			r.Line(i+1, line)
+		}
+		r.Finish()
+		outs := r.Take()
+		if len(outs) != 1 || len(outs[0].Jobs) != 1 {
+			t.Errorf("%s: %d outputs", c.name, len(outs))
+			continue
+		}
+		if j := outs[0].Jobs[0]; j.Group != c.group || j.Read.N != c.read || j.Write.N != c.write || (j.Read.IOPS > 0) == (c.read == 0 || c.name == "either of two") {
+			t.Errorf("%s: group %d, %d reads, %d writes, %v IOPS", c.name, j.Group, j.Read.N, j.Write.N, j.Read.IOPS)
+		}
+	}
+}
