@@ -35,6 +35,9 @@ const mostInFlight = 1 << 20
 // mostThreads is more than any storage needs.
 const mostThreads = 4096
 
+// mostJobs is more than any storage needs: fio takes some 600 KiB for each.
+const mostJobs = 2048
+
 // mostBuffers is more than any storage takes at once, and a part of a machine's memory. It is for all sections of a
 // job file that run together.
 const mostBuffers = 2 * units.GiB

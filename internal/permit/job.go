@@ -37,7 +37,7 @@ func (p *Place) look(s suite.Scenario, file string, note bool) (pins, error) {
 	if err := job.Writable(); err != nil {
 		return held, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	noted, together := units.Bytes(0), units.Bytes(0)
+	noted, together, jobs := units.Bytes(0), units.Bytes(0), 0
 	for _, i := range job.Jobs() {
 		section := job.Effective(i)
 		if err := p.consent.checkOptions(job.Name, section); err != nil {
@@ -51,7 +51,11 @@ func (p *Place) look(s suite.Scenario, file string, note bool) (pins, error) {
 			return held, fmt.Errorf("%s: [%s]: %w", job.Name, section.Name, err)
 		}
 		if w.Stonewall { // those before have ended, and let go of theirs
-			together = 0
+			together, jobs = 0, 0
+		}
+		if jobs += max(w.Jobs, 1); jobs > mostJobs {
+			return held, fmt.Errorf("%s: [%s]: fio would run more than %s jobs together: lower numjobs=, or separate the "+
+				"sections by stonewall", job.Name, section.Name, text.Count(mostJobs))
 		}
 		if together += buffers(section, w); together > mostBuffers {
 			return held, fmt.Errorf("%s: [%s]: fio would take more than %s for the buffers of the I/Os that run together: "+
@@ -166,6 +170,11 @@ func (p *Place) checkThere(a access, there *pin) error {
 				a.path, size, a.need)
 		}
 		return nil
+	}
+	for _, swap := range p.tree.SwapFiles {
+		if info, err := os.Stat(swap); err == nil && os.SameFile(info, there.info) {
+			return fmt.Errorf("%s is in use as swap: plimsoll never writes to a file in use", a.path)
+		}
 	}
 	if loop := p.tree.Behind(there.info); loop != "" {
 		return fmt.Errorf("%s is behind %s, or may be: plimsoll never writes to a file in use", a.path, loop)

@@ -434,6 +434,10 @@ func TestNewFiles(t *testing.T) {
 	if err := p.Check(job(t, "[x]\nrw=write\nfilename="+data+"/image\n")); err == nil || !strings.Contains(err.Error(), "is behind /dev/loop9") {
 		t.Error(err)
 	}
+	p.tree = &block.Tree{SwapFiles: []string{filepath.Join(data, "image")}}
+	if err := p.Check(job(t, "[x]\nrw=write\nfilename="+data+"/image\n")); !says(err, "is in use as swap") {
+		t.Error(err)
+	}
 	if err := os.MkdirAll(filepath.Join(data, folderName), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -183,7 +183,7 @@ func TestRandomMaps(t *testing.T) {
 		"[x]\nsize=99t\nbs=512\nnorandommap\n": true, "[x]\nsize=99t\nbs=512\nnorandommap=00\n": false,
 		"[x]\nsize=99t\nbs=512\nrandom_generator=lfsr\n": true, half + half: true, half + half + half: false,
 		"[x]\nsize=99t\nbs=512\nrw=read\n": true, "[x]\nsize=99g\nbs=4k\nrw=write\ndedupe_mode=repeat\n": true,
-		"[x]\nsize=8192p\nbs=512\nnumjobs=4096\n": false, half + "[x]\nsize=8192p\nbs=512\n": false,
+		"[x]\nsize=8192p\nbs=512\nnumjobs=2048\n": false, half + "[x]\nsize=8192p\nbs=512\n": false,
 		"[x]\nsize=170g\nbs=4k\nrw=write\ndedupe_mode=working_set\n": true, "[x]\nsize=180g\nbs=4k\nrw=write\ndedupe_mode=working_set\n": false, "[x]\nsize=16t\nbssplit=512/1:64k/99\n": false,
 	} {
 		err := placeOn(t, t.TempDir(), Consent{}).Check(job(t, "[global]\nioengine=null\nrw=randread\n"+text))
@@ -195,6 +195,17 @@ func TestRandomMaps(t *testing.T) {
 
 // What fio takes for the buffers of I/Os is bounded for all sections that run together.
 func TestBuffers(t *testing.T) {
+	check := func(text string) error {
+		return placeOn(t, t.TempDir(), Consent{}).Check(job(t, "[global]\nioengine=null\nnorandommap=1\nrw=randread\n"+text))
+	}
+	for text, ok := range map[string]bool{
+		"[x]\nnumjobs=2048\n": true, "[x]\nnumjobs=2049\n": false, "[x]\nnumjobs=1k\n[y]\nnumjobs=1025\n": false,
+		"[x]\nnumjobs=2k\n[y]\nstonewall\nnumjobs=2k\n": true,
+	} {
+		if err := check(text); (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "more than 2,048 jobs together") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
 	const most = "[x]\niodepth=1k\nbs=2m\n"
 	for text, ok := range map[string]bool{
 		most: true, "[x]\niodepth=1k\nbs=1m,2m\nrw=read\n": true, "[x]\niodepth=1025\nbs=2m\n": false,
@@ -203,7 +214,8 @@ func TestBuffers(t *testing.T) {
 		// of a direction that does not run
 		"[x]\nrw=write\niodepth=64\nbs=64m,4k\n": false, "[x]\nrw=read\niodepth=64\nbs=4k,4k,64m\n": false,
 		"[x]\nrw=read\niodepth=64\nbssplit=4k/100,4k/100,64m/50:4k/50\n": false, "[x]\nrw=read\niodepth=64\nbsrange=4k-8k,4k-64m\n": false,
-		"[x]\nrw=read\niodepth=32\nbs=4k,64m\n": true,
+		"[x]\nrw=read\niodepth=32\nbs=4k,64m\n": true, "[x]\niodepth=64\nbssplit=64m/100\nbs=4k\n": false,
+		"[x]\niodepth=64\nbssplit=4k/100:64m/0\n": false,
 		// of a synchronous engine
 		"[x]\nioengine=psync\niodepth=1025\nbs=2m\nfilename=f\nsize=4k\n": false,
 		// of several sections
@@ -211,7 +223,7 @@ func TestBuffers(t *testing.T) {
 		most + "[y]\nbs=512\n": false, "[x]\nbs=1g\n[y]\nbs=1g\n": true, "[x]\nbs=1g\n[y]\nbs=1g\n[z]\nbs=4k\n": false,
 		"[x]\nbs=1g\n[y]\nbs=1g\n[z]\nstonewall\nbs=4k\n[w]\niodepth=2k\nbs=1m\n": false,
 	} {
-		err := placeOn(t, t.TempDir(), Consent{}).Check(job(t, "[global]\nioengine=null\nnorandommap=1\nrw=randread\n"+text))
+		err := check(text)
 		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "more than 2 GiB for the buffers of the I/Os that run together") {
 			t.Errorf("%q: %v", text, err)
 		}

@@ -113,9 +113,9 @@ func TestLogPathFillsUp(t *testing.T) {
 	need(t)
 	t.Parallel() // it measures nothing
 	data, _ := paths(t)
-	wal := volume(t, 1400*units.MiB)
+	wal := volume(t, 8*units.GiB) // of which little is written
 	other := filepath.Join(wal, "somebody's")
-	small := suite.Server{Settings: map[string]string{"max_wal_size": "1GB"}}
+	small := suite.Server{Settings: map[string]string{"max_wal_size": "20GB"}}
 	site, err := siteAt(t.Context(), data, wal, small, commits(1))
 	if err != nil {
 		t.Fatal(err)

@@ -464,7 +464,9 @@ func TestCheckRefuses(t *testing.T) {
 		"no programs": {suite.Server{Bin: "/nonexistent"}, "--pg-bin"},
 		"no user":     {suite.Server{User: "nobody-of-that-name"}, "--pg-user"},
 		"too large":   {suite.Server{Scale: "9000000"}, "--pg-scale"},
-		"a network":   {suite.Server{Settings: map[string]string{"listen_addresses": "*"}}, "private"},
+		"a network":   {suite.Server{Settings: map[string]string{"listen_addresses": "*"}}, "within its place"},
+		"files":       {suite.Server{Settings: map[string]string{"temp_file_limit": "-1"}}, "within its place"},
+		"old logs":    {suite.Server{Settings: map[string]string{"wal_keep_size": "900000GB"}}, "is free"},
 	} {
 		site, err := siteAt(t.Context(), data, wal, c.server, suite.Scenario{Postgres: &suite.Postgres{Builtin: "tpcb-like", Clients: []int{1}}})
 		if err != nil {

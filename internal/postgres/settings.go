@@ -17,6 +17,7 @@ const (
 	unit          = 15_833_000     // bytes of a unit of pgbench's scale: 15.1 MiB
 	mostWAL       = 32 * units.GiB // of max_wal_size
 	leastWAL      = 128 * units.MiB
+	leastTemp     = 16 * units.MiB
 	headroom      = units.GiB
 	connections   = 10 // of the server, beyond pgbench's clients
 	smallestCache = 16 * units.MiB
@@ -28,8 +29,9 @@ type plan struct {
 	user    User
 	memory  units.Bytes
 	maxWAL  units.Bytes
-	scale   int // 0 until the speed of pgbench -i is known
-	most    int // that the free space allows
+	temp    units.Bytes // that one client's temporary files may take
+	scale   int         // 0 until the speed of pgbench -i is known
+	most    int         // that the free space allows
 	data    bool
 	clients int
 	set     []setting
@@ -41,10 +43,10 @@ type setting struct {
 	given       bool
 }
 
-// refused are settings by which a server would be reachable, or would leave plimsoll's folders, beside those
-// of which the name says so.
+// refused are settings by which a server would be reachable, would leave plimsoll's folders or fill the filesystem,
+// beside those of which the name says so.
 var refused = strings.Fields(`
-	listen_addresses port unix_socket_permissions logging_collector log_destination ssl primary_conninfo
+	listen_addresses port temp_file_limit unix_socket_permissions logging_collector log_destination ssl primary_conninfo
 	dynamic_shared_memory_type shared_memory_type`)
 
 // leadsOut says that a setting names a program, a library or a place, by how PostgreSQL calls these
@@ -68,7 +70,7 @@ func checkSettings(set map[string]string) error {
 			return fmt.Errorf("--pg-set %s: this is an extension's, and plimsoll measures a server without any", name)
 		}
 		if slices.Contains(refused, name) || leadsOut(name) {
-			return fmt.Errorf("--pg-set %s: plimsoll sets this itself, so that the server stays private", name)
+			return fmt.Errorf("--pg-set %s: plimsoll sets this itself, so that the server stays within its place", name)
 		}
 		if strings.ContainsAny(set[name], "\x00\n") {
 			return fmt.Errorf("--pg-set %s: the value holds a control character", name)
@@ -83,6 +85,7 @@ func (p *plan) settings(server suite.Server) {
 	ours := [][2]string{
 		{"shared_buffers", mib(buffers)},
 		{"max_wal_size", mib(p.maxWAL)},
+		{"temp_file_limit", mib(p.temp)},
 		{"checkpoint_timeout", "15min"},
 		{"wal_sync_method", "fdatasync"},
 		{"synchronous_commit", "on"},
@@ -143,6 +146,11 @@ func (p *plan) space(site permit.Site) error {
 			p.maxWAL = size
 		}
 	}
+	for _, name := range []string{"min_wal_size", "wal_keep_size"} {
+		if size, err := units.ParseBytes(strings.ReplaceAll(site.Server.Settings[name], "B", "iB")); err == nil {
+			p.maxWAL = max(p.maxWAL, size)
+		}
+	}
 	need := headroom
 	if p.data {
 		p.most = max(int(dataFree*2/5/unit), 1)
@@ -160,6 +168,7 @@ func (p *plan) space(site permit.Site) error {
 		return fmt.Errorf("%s: the log needs %v and %v is free: choose a smaller one with --pg-set max_wal_size=1GB",
 			site.WAL.Path, p.maxWAL+headroom, walFree)
 	}
+	p.temp = max((headroom+(dataFree-need)/2)/units.Bytes(max(p.clients, 1)), leastTemp)
 	return nil
 }
 

@@ -14,13 +14,29 @@ import (
 // is the array. Where another combines below it, fold makes one of the two if their arithmetic
 // allows.
 func (t *Topology) build(device string) Array {
+	left := mostLayers
+	a := t.within(&left, device)
+	if left < 0 {
+		t.note("/dev/%s: more than %d devices and ways to them lie below it: what is beyond is taken for drives", device, mostLayers)
+	}
+	return a
+}
+
+// mostLayers is more than any machine has below one path; a captured one may have devices that are made of each other.
+const mostLayers = 1024
+
+// within is build for what may be a part: left is how many more devices are looked at, below 0 none.
+func (t *Topology) within(left *int, device string) Array {
 	d := t.Tree.Devices[device]
-	for {
+	for ; *left >= 0; *left-- {
 		next := t.passes(d)
 		if next == nil {
 			break
 		}
 		d = next
+	}
+	if *left--; *left < 0 {
+		return Array{Name: d.Name, Path: d.Path, Size: d.Size, Level: Single, Volumes: []Volume{volume(d)}}
 	}
 	a := Array{
 		Name:   d.Name,
@@ -45,7 +61,7 @@ func (t *Topology) build(device string) Array {
 	if a.Level == NoLevel {
 		t.note("%s: how it combines its %d parts is not known", d.Path, len(subs))
 	}
-	t.addVolumes(&a, d, subs)
+	t.addVolumes(left, &a, d, subs)
 	if len(a.Volumes) == 0 { // an array that is not running
 		a.Level = NoLevel
 		t.note("%s has no members", d.Path)
@@ -129,7 +145,7 @@ func (a *Array) lv(d *block.Device) {
 
 // addVolumes fills in an array's volumes, in the order of the stripe, and folds an array below it
 // into it.
-func (t *Topology) addVolumes(a *Array, d *block.Device, subs []string) {
+func (t *Topology) addVolumes(left *int, a *Array, d *block.Device, subs []string) {
 	parts := subs
 	if d.MD != nil && len(d.MD.Members) > 0 && d.MD.Disks > 0 {
 		parts = make([]string, d.MD.Disks)
@@ -142,6 +158,9 @@ func (t *Topology) addVolumes(a *Array, d *block.Device, subs []string) {
 	var inner []Array
 	seen := map[string]string{}
 	for i, part := range parts {
+		if *left < 0 {
+			break
+		}
 		sub := t.Tree.Devices[part]
 		if sub == nil { // a hole left by a lost member
 			a.Volumes = append(a.Volumes, Volume{
@@ -153,7 +172,7 @@ func (t *Topology) addVolumes(a *Array, d *block.Device, subs []string) {
 		if sub.LV != nil && strings.Contains(sub.LV.Name, "_rmeta_") {
 			continue // the raid's own bookkeeping, beside its image
 		}
-		one := t.build(part)
+		one := t.within(left, part)
 		inner = append(inner, one)
 		for _, v := range one.Volumes {
 			if other, ok := seen[v.Device]; ok && v.Device != "" && other != part {

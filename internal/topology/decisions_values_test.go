@@ -2,6 +2,7 @@ package topology
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -402,7 +403,8 @@ func TestMembersOfAnArray(t *testing.T) {
 		d := &block.Device{Name: "md0", Path: "/dev/md0", MD: &c.md}
 		of["md0"] = d
 		top, a := &Topology{Tree: &block.Tree{Devices: of}}, Array{Level: RAID0}
-		top.addVolumes(&a, d, []string{"a", "b"})
+		left := mostLayers
+		top.addVolumes(&left, &a, d, []string{"a", "b"})
 		var got []string
 		for i, v := range a.Volumes {
 			if v.Missing {
@@ -494,6 +496,26 @@ func TestDrivesOfTheCatalogue(t *testing.T) {
 		v := top.Arrays[0].Volumes[0]
 		if v.Sustained != c.want || (v.Origin.Kind == Catalogue) != c.want.Known() || (len(top.Notes) > 0) != c.note {
 			t.Errorf("%s: %+v, want %+v; %q", name, v, c.want, top.Notes)
+		}
+	}
+}
+
+// Devices of a captured machine that are made of each other, in layers of two or in a circle, cost no more than others.
+func TestDevicesOfEachOther(t *testing.T) {
+	lattice, circle := map[string]*block.Device{}, map[string]*block.Device{}
+	for i := range 40 {
+		for _, side := range []string{"a", "b"} {
+			name, under := fmt.Sprintf("%s%d", side, i), []string{fmt.Sprintf("a%d", i+1), fmt.Sprintf("b%d", i+1)}
+			lattice[name] = &block.Device{Name: name, Path: "/dev/" + name, Kind: block.DM, Slaves: under}
+		}
+		name := fmt.Sprintf("a%d", i)
+		circle[name] = &block.Device{Name: name, Path: "/dev/" + name, Kind: block.DM, Slaves: []string{fmt.Sprintf("a%d", (i+1)%40)}}
+	}
+	for of, devices := range map[string]map[string]*block.Device{"a lattice": lattice, "a circle": circle} {
+		top := &Topology{Tree: &block.Tree{Devices: devices}}
+		a := top.build("a0")
+		if len(a.Volumes) == 0 || len(a.Volumes) > mostLayers || !strings.Contains(strings.Join(top.Notes, "|"), "what is beyond is taken for drives") {
+			t.Errorf("%s: %d volumes, %q", of, len(a.Volumes), top.Notes)
 		}
 	}
 }

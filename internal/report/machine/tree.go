@@ -79,10 +79,13 @@ func geometry(m *block.Mount, a *topology.Array) string {
 		words.Some(m.AGCount, "allocation group"))...)
 }
 
+// deepest is 64 levels: a captured machine may have devices that are made of each other.
+const deepest = 64 * len("│  ")
+
 // node prints a device and what is below it.
 func (p *inspector) node(name, prefix string, last bool) {
 	d := p.t.Tree.Devices[name]
-	if d == nil {
+	if d == nil || len(prefix) > deepest {
 		return
 	}
 	branch, cont := "├─ ", "│  "
