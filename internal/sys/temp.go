@@ -85,13 +85,12 @@ func (d *Dir) endLeft(of fs.FileMode, dry bool, remove func(string) error, left 
 		if err != nil || info.Mode().Type() != of || int(Owner(info)) != os.Geteuid() && os.Geteuid() != 0 {
 			continue
 		}
+		if !dry {
+			if err := remove(name); err != nil {
+				return found, size, err
+			}
+		}
 		found, size = append(found, name), size+info.Size()
-		if dry {
-			continue
-		}
-		if err := remove(name); err != nil {
-			return found, size, err
-		}
 	}
 	return found, size, err
 }
