@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"plimsoll/internal/stats"
 	"plimsoll/internal/text"
@@ -108,16 +107,6 @@ func list(all []string) string {
 		return fmt.Sprintf("%s and %d more", strings.Join(all[:2], ", "), len(all)-2)
 	}
 	return strings.Join(all, ", ")
-}
-
-func (s Side) end() time.Time {
-	var last time.Time
-	for _, x := range s.Samples {
-		if at := x.start(); at.After(last) {
-			last = at
-		}
-	}
-	return last
 }
 
 // apartLeast is how far a round must lie off before it is worth a note.

@@ -901,12 +901,12 @@ func TestLabelsOfASample(t *testing.T) {
 		t.Error("an import has the times of its results alone")
 	}
 	later := Sample{Run: b, Result: &result.Result{Start: began.Add(time.Hour)}}
-	if side := (Side{Samples: []Sample{later, s, later}}); !side.start().Equal(began.Add(time.Hour)) || !side.end().Equal(began.Add(time.Hour)) {
-		t.Errorf("%v to %v", side.start(), side.end())
+	if first, last := spanOf([]Sample{later, s, later}); !first.Equal(began.Add(time.Hour)) || !last.Equal(began.Add(time.Hour)) {
+		t.Errorf("%v to %v", first, last)
 	}
 	earlier := Sample{Run: b, Result: &result.Result{Start: began}}
-	if side := (Side{Samples: []Sample{later, earlier}}); !side.start().Equal(began) {
-		t.Errorf("%v", side.start())
+	if first, _ := spanOf([]Sample{later, earlier}); !first.Equal(began) {
+		t.Errorf("%v", first)
 	}
 }
 
@@ -1225,7 +1225,8 @@ func TestStartOfASide(t *testing.T) {
 		"the first is not": {[]Sample{at(0), at(5), at(4)}, 4},
 		"none is":          {[]Sample{at(0)}, 0},
 	} {
-		if got, want := (Side{Samples: c.samples}).start(), at(c.want).Run.Run.Created; !got.Equal(want) {
+		got, _ := spanOf(c.samples)
+		if want := at(c.want).Run.Run.Created; !got.Equal(want) {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}

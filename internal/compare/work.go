@@ -75,15 +75,17 @@ func workOfLoad(l fio.Workload) Work {
 	case l.Reads():
 		rate, iops = l.ReadRate, l.ReadIOPS
 	}
+	var load []string
 	if rate > 0 {
-		w.Load = fmt.Sprintf("at most %v per job", rate)
+		load = append(load, fmt.Sprintf("at most %v per job", rate))
 	}
-	if rate := iops; rate > 0 {
-		w.Load = strings.TrimSpace(w.Load + fmt.Sprintf(" at most %v IOPS per job", rate))
+	if iops > 0 {
+		load = append(load, fmt.Sprintf("at most %v IOPS per job", iops))
 	}
 	if l.ThinkTime > 0 {
-		w.Load = strings.TrimSpace(w.Load + fmt.Sprintf(" pauses of %s", text.Duration(l.ThinkTime)))
+		load = append(load, "pauses of "+text.Duration(l.ThinkTime))
 	}
+	w.Load = strings.Join(load, " ")
 	return w
 }
 
@@ -237,33 +239,21 @@ func (w Work) String() string {
 	if w == (Work{}) {
 		return "what was run is not known"
 	}
-	parts := []string{strings.TrimSpace(w.Order + " " + cmp.Or(w.Direction, "I/O"))}
+	var bs, depth, jobs, sync string
 	if w.BS > 0 {
-		parts[0] += " " + w.BS.String()
+		bs = w.BS.String()
 	}
-	load := ""
 	if w.Depth > 0 {
-		load = fmt.Sprintf("depth %d", w.Depth)
+		depth = fmt.Sprintf("depth %d", w.Depth)
 	}
-	switch {
-	case w.Jobs > 1 && load != "":
-		load += fmt.Sprintf(" × %d jobs", w.Jobs)
-	case w.Jobs > 1:
-		load = fmt.Sprintf("%d jobs", w.Jobs)
+	if w.Jobs > 1 {
+		jobs = fmt.Sprintf("%d jobs", w.Jobs)
 	}
-	for _, p := range []string{load, w.Engine, w.sync(), w.Load} {
-		if p != "" {
-			parts = append(parts, p)
-		}
+	if w.Sync != "none" {
+		sync = w.Sync
 	}
-	return strings.Join(parts, ", ")
-}
-
-func (w Work) sync() string {
-	if w.Sync == "none" {
-		return ""
-	}
-	return w.Sync
+	return text.Join(", ", text.Join(" ", w.Order, cmp.Or(w.Direction, "I/O"), bs), text.Join(" × ", depth, jobs),
+		w.Engine, sync, w.Load)
 }
 
 // StatedFor is the scenario of a suite that asks for the work that a result did, so that its thresholds
