@@ -15,6 +15,7 @@ import (
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/suite"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 	"plimsoll/internal/verdict"
@@ -660,10 +661,10 @@ func TestCellOfRounds(t *testing.T) {
 }
 
 func TestListOfThree(t *testing.T) {
-	if got := list([]string{"a", "b", "c"}); got != "a, b, c" {
+	if got := text.Few([]string{"a", "b", "c"}); got != "a, b, c" {
 		t.Error(got)
 	}
-	if got := list([]string{"a", "b", "c", "d"}); got != "a, b and 2 more" {
+	if got := text.Few([]string{"a", "b", "c", "d"}); got != "a, b and 2 more" {
 		t.Error(got)
 	}
 	for _, c := range []struct {
