@@ -10,6 +10,7 @@ import (
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
@@ -160,7 +161,7 @@ func TestNamesOfStreams(t *testing.T) {
 			t.Errorf("%q: %s", name, got)
 		}
 	}
-	if got := add([]string{"a"}, "b", "a", "b"); strings.Join(got, "") != "ab" {
+	if got := text.Once([]string{"a"}, "b", "a", "b"); strings.Join(got, "") != "ab" {
 		t.Errorf("%q", got)
 	}
 	for _, c := range []struct{ a, b, want Took }{

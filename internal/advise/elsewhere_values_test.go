@@ -19,7 +19,7 @@ import (
 // Each of six limits holds alone, to the rounding that arithmetic may lose; one that is not known holds
 // nothing.
 func TestWantsWithinLimits(t *testing.T) {
-	q := requirement{volumes: 4, typ: "t", peak: need{100, 1000}, reads: need{70, 700}, writes: need{30, 300}}
+	q := requirement{sized: sized{peak: need{100, 1000}, reads: need{70, 700}, writes: need{30, 300}}, volumes: 4, typ: "t"}
 	within := func(l cloud.Limits) bool { return q.peak.under(q.gives(l)) }
 	set := []func(*cloud.Limits, float64){
 		func(l *cloud.Limits, v float64) { l.IOPS = units.IOPS(100 * v) },

@@ -34,16 +34,14 @@ func (c *Candidate) Topology() *topology.Topology {
 		limits, _ := cloud.VolumeLimits(all)
 		pools = []topology.Pool{{Type: all.Type, Size: all.Size, Limits: limits.Sustained}}
 	}
-	return &topology.Topology{
-		Instance: topology.Instance{
-			Type: c.Type, Baseline: c.Instance.Baseline, Burst: c.Instance.Burst,
-			BurstFor: c.Instance.BurstFor, BurstPer: c.Instance.BurstPer, BurstRule: c.Instance.BurstRule,
-			Caps: c.Instance.Caps, Pools: pools,
-			Origin: topology.Origin{Kind: topology.Catalogue, Where: c.Instance.String()},
-		},
-		Targets: []topology.Target{{Role: topology.Data, Array: a.Name}},
-		Arrays:  []topology.Array{*a},
+	t := storageOf(a)
+	t.Instance = topology.Instance{
+		Type: c.Type, Baseline: c.Instance.Baseline, Burst: c.Instance.Burst,
+		BurstFor: c.Instance.BurstFor, BurstPer: c.Instance.BurstPer, BurstRule: c.Instance.BurstRule,
+		Caps: c.Instance.Caps, Pools: pools,
+		Origin: topology.Origin{Kind: topology.Catalogue, Where: c.Instance.String()},
 	}
+	return t
 }
 
 // volume is what each volume of a row reaches on its instance.
@@ -77,7 +75,7 @@ func (r *Request) limits(c *Candidate) error {
 		}
 		loads := requested(group)
 		ceil := ceiling.Of(t, topology.Data, loads)
-		asked := ceil.Least(func(b ceiling.Bound) bool { return b.Kind == ceiling.RequestedRate })
+		asked := ceil.Of(ceiling.RequestedRate)
 		lasts := ceil.Least(func(b ceiling.Bound) bool {
 			return b.Kind != ceiling.RequestedRate && b.Kind != ceiling.Concurrency && !b.Burst
 		})

@@ -36,11 +36,11 @@ func FromResults(name string, results []*result.Result) (*workload.Demand, error
 		}
 		if at := slices.IndexFunc(all, func(m measured) bool { return sameJob(m.job, r.Workloads) }); at >= 0 {
 			larger(all[at].streams, one.Streams)
-			d.Notes = add(d.Notes, "results of the same job are one demand: the largest figures are taken")
+			d.Notes = text.Once(d.Notes, "results of the same job are one demand: the largest figures are taken")
 		} else {
 			all = append(all, measured{r.Workloads, streamName(r.Name, len(all)), one.Streams})
 		}
-		d.AtLeast, d.Notes = add(d.AtLeast, one.AtLeast...), add(d.Notes, one.Notes...)
+		d.AtLeast, d.Notes = text.Once(d.AtLeast, one.AtLeast...), text.Once(d.Notes, one.Notes...)
 	}
 	for _, m := range all {
 		for _, s := range m.streams {
@@ -54,13 +54,6 @@ func FromResults(name string, results []*result.Result) (*workload.Demand, error
 		return nil, fmt.Errorf("%s measured no I/O", name)
 	}
 	return d, nil
-}
-
-func add(to []string, more ...string) []string {
-	for _, s := range more {
-		to = text.Once(to, s)
-	}
-	return to
 }
 
 // sameJob says that two results are of one job, whatever file or device it ran on. One of which the

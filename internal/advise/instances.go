@@ -23,12 +23,7 @@ type priced struct {
 }
 
 // provider is the cloud that is looked at.
-func (r *Request) provider() *cloud.Provider {
-	if r.Cloud == nil {
-		return cloud.AWS()
-	}
-	return r.Cloud
-}
+func (r *Request) provider() *cloud.Provider { return cmp.Or(r.Cloud, cloud.AWS()) }
 
 // instances are those that fit, cheapest first; r.unpriced are those of them that have no price.
 func (r *Request) instances() ([]priced, error) {
@@ -93,14 +88,11 @@ func (r *Request) wanted(typ string) bool {
 
 // requirement is what an instance must carry.
 type requirement struct {
-	typ           string // of its volumes
-	peak          need
-	reads, writes need    // of peak
-	steady        need    // of streams that always run
-	busiest       float64 // volume I/Os per second of the busiest volume
-	course        []span  // nil unless bursts count
-	volumes       int
-	held          map[[2]cloud.Limits]bool // of a series: what is known of instances, by their limits
+	sized           // its spans are nil unless bursts count
+	typ     string  // of its volumes
+	steady  need    // of streams that always run
+	busiest float64 // volume I/Os per second of the busiest volume
+	volumes int
 }
 
 func (r *Request) requirement(l Layout) requirement {
@@ -113,13 +105,12 @@ func (r *Request) requirement(l Layout) requirement {
 		q.busiest = r.needs(l).iops / float64(l.N)
 	}
 	if r.Series != nil {
-		on := r.on(l)
-		q.peak, q.reads, q.writes, q.course, q.held = on.peak, on.reads, on.writes, on.spans, on.held
+		q.sized = *r.on(l)
 	} else {
 		q.peak = r.needsOf(l, nil)
 		q.reads, q.writes = r.directed(true).needsOf(l, nil), r.directed(false).needsOf(l, nil)
 		if r.bursting() {
-			q.course = r.course(l)
+			q.spans = r.course(l)
 			q.steady = r.needsOf(l, func(s *workload.Stream) bool { return s.Burst == nil })
 		}
 	}
@@ -182,7 +173,7 @@ func (q requirement) holds(f cloud.InstanceFacts) bool {
 		return false
 	case q.peak.under(sustained):
 		return true
-	case q.course == nil || !q.steady.under(sustained):
+	case q.spans == nil || !q.steady.under(sustained):
 		return false
 	}
 	key := [2]cloud.Limits{base, burst}
@@ -190,7 +181,7 @@ func (q requirement) holds(f cloud.InstanceFacts) bool {
 		return held
 	}
 	p := q.pools(f)
-	held := q.peak.under(need{p[0].Top, p[1].Top}) && p[0].carries(q.course, ofIOPS) && p[1].carries(q.course, ofBytes)
+	held := q.peak.under(need{p[0].Top, p[1].Top}) && p[0].carries(q.spans, ofIOPS) && p[1].carries(q.spans, ofBytes)
 	if q.held != nil {
 		q.held[key] = held
 	}
@@ -223,7 +214,7 @@ func (q requirement) lacks(f cloud.InstanceFacts) string {
 func (q requirement) share(f cloud.InstanceFacts) (float64, string) {
 	base, _, _ := f.Allows(q.typ)
 	word, have, want := "sustains", q.gives(base), q.peak
-	if q.course != nil {
+	if q.spans != nil {
 		switch p := q.pools(f); {
 		case !want.under(need{p[0].Top, p[1].Top}):
 			word, have = "reaches in bursts", need{p[0].Top, p[1].Top}
@@ -312,8 +303,8 @@ func (r *Request) local(instances []priced) (*Candidate, string) {
 	if !r.durable(l) {
 		return nil, "local drives: they are empty after the instance stops, and the data must survive more"
 	}
-	for i := range r.Demand.Streams {
-		if why := r.tooSlow("local drives", r.syncedOn(localType, localLatency), &r.Demand.Streams[i]); why != "" {
+	for _, s := range streams(r.Demand) {
+		if why := r.tooSlow("local drives", r.syncedOn(localType, localLatency), s); why != "" {
 			return nil, why
 		}
 	}

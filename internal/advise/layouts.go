@@ -103,6 +103,13 @@ func (r *Request) needs(l Layout) need {
 	return n
 }
 
+// storageOf is one array, for data.
+func storageOf(a *topology.Array) *topology.Topology {
+	return &topology.Topology{
+		Targets: []topology.Target{{Role: topology.Data, Array: a.Name}}, Arrays: []topology.Array{*a},
+	}
+}
+
 // uneven is needs where I/Os cross chunks.
 func (r *Request) uneven(l Layout) need {
 	const iops, rate = 1e12, 1e18
@@ -110,9 +117,7 @@ func (r *Request) uneven(l Layout) need {
 	for i := range a.Volumes {
 		a.Volumes[i].Sustained = topology.Limits{IOPS: iops, Rate: rate}
 	}
-	t := &topology.Topology{
-		Targets: []topology.Target{{Role: topology.Data, Array: a.Name}}, Arrays: []topology.Array{*a},
-	}
+	t := storageOf(a)
 	var most need
 	for _, group := range r.Demand.Together() {
 		for i := range group {
@@ -120,8 +125,7 @@ func (r *Request) uneven(l Layout) need {
 		}
 		ceil := ceiling.Of(t, topology.Data, requested(group))
 		of := func(kind ceiling.Kind) float64 {
-			b := ceil.Least(func(b ceiling.Bound) bool { return b.Kind == kind })
-			asked := ceil.Least(func(b ceiling.Bound) bool { return b.Kind == ceiling.RequestedRate })
+			b, asked := ceil.Of(kind), ceil.Of(ceiling.RequestedRate)
 			if b == nil || asked == nil || b.IOPS == 0 {
 				return 0
 			}
@@ -144,8 +148,8 @@ func (l Layout) shape() shape { return shape{l.Level, l.N, l.Chunk, l.Spec.Type}
 
 // even says that every I/O lies within a chunk, and so each volume gets as much as the others.
 func (r *Request) even(l Layout) bool {
-	for i := range r.Demand.Streams {
-		for _, b := range r.grouped(l, &r.Demand.Streams[i]).Blocks {
+	for _, s := range streams(r.Demand) {
+		for _, b := range r.grouped(l, s).Blocks {
 			if l.Chunk > 0 && (b.Size == 0 || l.Chunk%b.Size != 0) {
 				return false
 			}
@@ -309,8 +313,7 @@ func (r *Request) unfit(typ string) string {
 	if !t.BySize() && t.IOPS.PerGiB == 0 {
 		return typ + ": the rules by which it is ordered are not known well enough"
 	}
-	for i := range r.Demand.Streams {
-		s := &r.Demand.Streams[i]
+	for _, s := range streams(r.Demand) {
 		if t.HDD != nil && s.Random && (r.Series == nil || !slices.Contains(r.Types, typ)) {
 			return fmt.Sprintf("%s: %s is random, and a random I/O costs a full 1 MiB there", typ, r.load(s))
 		}
@@ -328,6 +331,15 @@ func (r *Request) unfit(typ string) string {
 }
 
 // load calls a stream in a sentence: a demand of flags has one, which has no name of its own.
+// streams are those of a demand, each where it stands.
+func streams(d *workload.Demand) []*workload.Stream {
+	var all []*workload.Stream
+	for i := range d.Streams {
+		all = append(all, &d.Streams[i])
+	}
+	return all
+}
+
 func (r *Request) load(s *workload.Stream) string {
 	if len(r.Demand.Streams) == 1 {
 		return "the load"
@@ -419,8 +431,7 @@ func (r *Request) latencyOf(l *cloud.TypicalLatency, s *workload.Stream) (time.D
 // meanLatency of the demand's I/Os on a type.
 func (r *Request) meanLatency(l *cloud.TypicalLatency) time.Duration {
 	var sum, n float64
-	for i := range r.Demand.Streams {
-		s := &r.Demand.Streams[i]
+	for _, s := range streams(r.Demand) {
 		lat, _ := r.latencyOf(l, s)
 		sum += float64(lat) * float64(s.IOPS)
 		n += float64(s.IOPS)

@@ -94,8 +94,7 @@ func Meets(d *workload.Demand, sides []Side) *Met {
 		m.Time = max(m.Time, s.Result.Total.Window, s.Result.Measured)
 	}
 	m.Time = d.Runtime(m.Time) // whole periods of its bursts
-	for i := range d.Streams {
-		s := &d.Streams[i]
+	for _, s := range streams(d) {
 		m.Moved += units.Bytes(float64(s.Rate) * s.MeanOver(m.Time) * m.Time.Seconds())
 	}
 	for _, s := range sides {
@@ -107,8 +106,7 @@ func Meets(d *workload.Demand, sides []Side) *Met {
 
 func (m *Met) side(s Side) MetSide {
 	out := MetSide{Name: s.Name, Invalid: s.Invalid}
-	for i := range m.Demand.Streams {
-		st := &m.Demand.Streams[i]
+	for _, st := range streams(m.Demand) {
 		one := MetStream{Name: st.Name, Wanted: st.Rate}
 		if rate, ok := m.measured(st, s.Result); ok {
 			one.Measured, one.Share, one.Known = rate, float64(rate/st.Rate), true
@@ -117,9 +115,7 @@ func (m *Met) side(s Side) MetSide {
 		out.Open = out.Open || !one.Known
 		out.Streams = append(out.Streams, one)
 	}
-	total := s.Result.Total
-	out.Moved = total.Read.Bytes + total.Write.Bytes
-	if m.Moved > 0 {
+	if out.Moved = s.Result.Bytes(); m.Moved > 0 {
 		out.Share = float64(out.Moved) / float64(m.Moved)
 	}
 	out.Limits = limitsOf(m.Demand, s.Result)
@@ -189,24 +185,24 @@ func rowsOf(r *result.Result, read bool) []rowOf {
 // direction is what a stream reads, or writes.
 func (m *Met) direction(s *workload.Stream, r *result.Result, read bool) (units.Rate, bool) {
 	total := side(r.Total, read).BW
-	var streams []*workload.Stream
+	var some []*workload.Stream
 	asked := units.Rate(0)
-	for i := range m.Demand.Streams {
-		if o := &m.Demand.Streams[i]; wantedOf(o, read) > 0 {
-			streams = append(streams, o)
-			asked += wantedOf(o, read)
+	for _, o := range streams(m.Demand) {
+		if wanted := wantedOf(o, read); wanted > 0 {
+			some = append(some, o)
+			asked += wanted
 		}
 	}
 	rows := rowsOf(r, read)
 	switch {
-	case len(streams) == 1:
+	case len(some) == 1:
 		return total, total > 0
-	case len(rows) < len(streams):
+	case len(rows) < len(some):
 		return total * wantedOf(s, read) / asked, total > 0
 	}
 	sum := units.Rate(0)
 	for _, row := range rows {
-		if nearest(row, streams) == s {
+		if nearest(row, some) == s {
 			sum += row.rate
 		}
 	}
@@ -233,8 +229,7 @@ func nearest(row rowOf, streams []*workload.Stream) *workload.Stream {
 func limitsOf(d *workload.Demand, r *result.Result) []MetLimit {
 	over := map[time.Duration]float64{}
 	var out []MetLimit
-	for i := range d.Streams {
-		s := &d.Streams[i]
+	for _, s := range d.Streams {
 		for _, o := range s.Latency.Over {
 			if was, ok := over[o.Limit]; !ok || o.Share < was {
 				over[o.Limit] = o.Share
@@ -270,8 +265,8 @@ func (m *Met) sustained(out *MetSide, s Side) {
 		return
 	}
 	var steady []*workload.Stream
-	for i := range m.Demand.Streams {
-		if st := &m.Demand.Streams[i]; st.Burst == nil {
+	for _, st := range streams(m.Demand) {
+		if st.Burst == nil {
 			steady = append(steady, st)
 			out.Steady += st.Rate
 		}
@@ -307,7 +302,7 @@ func (m *Met) decide() string {
 	case n == 1 && !m.Sides[0].Missed && m.Sides[0].Open:
 		return m.Sides[0].Name + " cannot tell: " + m.Sides[0].open() + "."
 	case len(good) > 0:
-		return text.List(good) + map[bool]string{true: " meets the demand.", false: " meet the demand."}[len(good) == 1]
+		return text.List(good) + " " + meet(good) + " the demand."
 	}
 	who := []string{m.Sides[0].Name + " does not meet", "Neither meets", "None meets"}[min(n, 3)-1]
 	parts := []string{who + " the demand."}
@@ -318,13 +313,18 @@ func (m *Met) decide() string {
 		}
 	}
 	for _, part := range partly.Heads {
-		names, verb := partly.Of[part], "meets"
-		if len(names) > 1 {
-			verb = "meet"
-		}
-		parts = append(parts, fmt.Sprintf("%s %s %s.", text.Some(names, 2), verb, part))
+		names := partly.Of[part]
+		parts = append(parts, fmt.Sprintf("%s %s %s.", text.Some(names, 2), meet(names), part))
 	}
 	return strings.Join(parts, " ")
+}
+
+// meet is the verb for so many.
+func meet(names []string) string {
+	if len(names) == 1 {
+		return "meets"
+	}
+	return "meet"
 }
 
 // open is what a side cannot tell of the demand.

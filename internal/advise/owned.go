@@ -97,8 +97,7 @@ func (a *Advice) compare(r *Request, instances []priced) error {
 		}
 		c.ByBurst = c.Times < 1 && c.BurstTimes > c.Times
 		t, _ := cloud.TypeNamed(l.Spec.Type)
-		for i := range r.Demand.Streams {
-			s := &r.Demand.Streams[i]
+		for _, s := range streams(r.Demand) {
 			share := min(c.Times, 1)
 			if each, _ := r.latencyOf(r.typical(t), s); each > 0 && s.Threads > 0 {
 				share = min(share, float64(ceiling.Concurrent(s.Threads*max(s.Depth, 1), each)/s.IOPS))

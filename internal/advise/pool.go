@@ -7,6 +7,7 @@ import (
 
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/cloud"
+	"plimsoll/internal/topology"
 	"plimsoll/internal/workload"
 )
 
@@ -92,9 +93,9 @@ const mostSpans = 20_000
 // of at most a week: then nothing is known.
 func (r *Request) course(l Layout) []span {
 	period := time.Duration(0)
-	for i := range r.Demand.Streams {
-		if b := r.Demand.Streams[i].Burst; b != nil {
-			period = common(period, b.Every)
+	for _, s := range r.Demand.Streams {
+		if s.Burst != nil {
+			period = common(period, s.Burst.Every)
 		}
 	}
 	if period <= 0 || period > 7*day {
@@ -104,8 +105,8 @@ func (r *Request) course(l Layout) []span {
 	for d := day; d < period; d += day {
 		at = append(at, d)
 	}
-	for i := range r.Demand.Streams {
-		b := r.Demand.Streams[i].Burst
+	for _, s := range r.Demand.Streams {
+		b := s.Burst
 		if b == nil {
 			continue
 		}
@@ -122,8 +123,8 @@ func (r *Request) course(l Layout) []span {
 	for i := range spans {
 		spans[i].seconds, spans[i].fresh = (at[i+1] - at[i]).Seconds(), at[i] > 0 && at[i]%day == 0
 	}
-	for i := range r.Demand.Streams {
-		s := r.grouped(l, &r.Demand.Streams[i])
+	for _, s := range streams(r.Demand) {
+		s = r.grouped(l, s)
 		c := l.cost(s)
 		each := need{float64(s.IOPS) * c.IOs, float64(s.IOPS) * c.Bytes}.times(1 + r.Headroom)
 		for k := range spans {
@@ -143,10 +144,7 @@ func common(a, b time.Duration) time.Duration {
 	if a == 0 || b == 0 {
 		return a + b
 	}
-	x, y := a, b
-	for y > 0 {
-		x, y = y, x%y
-	}
+	x := topology.GCD(a, b)
 	if a/x > 1000*day/b {
 		return 1000 * day
 	}

@@ -76,9 +76,9 @@ func TestCreditsAtAnyScale(t *testing.T) {
 			"steady I/Os above base":  {need{3000, 150e6}, need{1250, 1e6}, true, false, 0.8},
 			"steady bytes above base": {need{3000, 150e6}, need{100, 125e6}, true, false, 0.8},
 		} {
-			q := requirement{peak: c.peak.times(by), steady: c.steady.times(by)}
+			q := requirement{sized: sized{peak: c.peak.times(by)}, steady: c.steady.times(by)}
 			if c.course {
-				q.course = course(c.peak.iops, c.peak.bytes)
+				q.spans = course(c.peak.iops, c.peak.bytes)
 			}
 			if got := q.holds(f); got != c.want {
 				t.Errorf("%s at %v: held %v", name, by, got)
@@ -90,8 +90,8 @@ func TestCreditsAtAnyScale(t *testing.T) {
 		// What always runs is within rounding of the base, and credits are what lacks: 1,000 of 4,000, 100 of 200 MB.
 		long := []span{{need: need{4000 * by, 0}, seconds: 2400}, {seconds: 1200}}
 		for _, q := range []requirement{
-			{peak: need{4000 * by, by}, steady: need{1000 * (1 + 5e-10) * by, by}, course: long},
-			{peak: need{4000 * by, by}, steady: need{by, 100e6 * (1 + 5e-10) * by}, course: long},
+			{sized: sized{peak: need{4000 * by, by}, spans: long}, steady: need{1000 * (1 + 5e-10) * by, by}},
+			{sized: sized{peak: need{4000 * by, by}, spans: long}, steady: need{by, 100e6 * (1 + 5e-10) * by}},
 		} {
 			if share, text := q.share(f); q.holds(f) || math.Abs(share-0.25) > 1e-6 || !strings.HasPrefix(text, "has too few credits") {
 				t.Errorf("at %v: %v %q", by, share, text)
@@ -100,7 +100,7 @@ func TestCreditsAtAnyScale(t *testing.T) {
 		// A tenth of the credits of bytes, and of I/Os, is enough for one load and not for a longer one.
 		for seconds, want := range map[float64]bool{1799: true, 1801: false} {
 			for _, high := range []need{{4000 * by, 0}, {0, 200e6 * by}} {
-				q := requirement{peak: high, course: []span{{need: high, seconds: seconds}, {seconds: rest - seconds}}}
+				q := requirement{sized: sized{peak: high, spans: []span{{need: high, seconds: seconds}, {seconds: rest - seconds}}}}
 				if got := q.holds(f); got != want && high.iops > 0 || got != want && high.bytes > 0 && high.iops == 0 {
 					t.Errorf("%v s of %+v at %v: %v", seconds, high, by, got)
 				}
@@ -116,16 +116,16 @@ func TestOneVolumeOfXen(t *testing.T) {
 		q    requirement
 		want string
 	}{
-		"as much":        {requirement{peak: need{32000, 1e6}, busiest: 32000}, ""},
-		"more":           {requirement{peak: need{40000, 1e6}, busiest: 40000}, "lets 32,000 of 40,000 I/Os per second through to one volume"},
-		"two volumes":    {requirement{peak: need{60000, 1e6}, busiest: 30000}, ""},
-		"bytes are less": {requirement{peak: need{40000, 2e9}, busiest: 40000}, "sustains 1,000 MB/s of 2,000 MB/s"},
+		"as much":        {requirement{sized: sized{peak: need{32000, 1e6}}, busiest: 32000}, ""},
+		"more":           {requirement{sized: sized{peak: need{40000, 1e6}}, busiest: 40000}, "lets 32,000 of 40,000 I/Os per second through to one volume"},
+		"two volumes":    {requirement{sized: sized{peak: need{60000, 1e6}}, busiest: 30000}, ""},
+		"bytes are less": {requirement{sized: sized{peak: need{40000, 2e9}}, busiest: 40000}, "sustains 1,000 MB/s of 2,000 MB/s"},
 	} {
 		if got := c.q.lacks(f); (got == "") != (c.want == "") || !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	if f.NVMe = true; (requirement{peak: need{40000, 1e6}, busiest: 40000}).lacks(f) != "" {
+	if f.NVMe = true; (requirement{sized: sized{peak: need{40000, 1e6}}, busiest: 40000}).lacks(f) != "" {
 		t.Error("Nitro lets all through")
 	}
 }

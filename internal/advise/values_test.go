@@ -296,17 +296,17 @@ func TestSharesByHand(t *testing.T) {
 		share float64
 		text  string
 	}{
-		"by I/Os":           {requirement{peak: need{2000, 50e6}}, 0.5, "sustains 1,000 of 2,000 volume I/Os per second"},
-		"by bytes":          {requirement{peak: need{2000, 400e6}}, 0.25, "sustains 100 MB/s of 400 MB/s"},
-		"all of it":         {requirement{peak: need{1000, 100e6}}, 1, ""},
-		"above the burst":   {requirement{peak: need{5000, 50e6}, course: spans(5000)}, 0.8, "reaches in bursts 4,000 of 5,000 volume I/Os per second"},
-		"above it by bytes": {requirement{peak: need{2000, 250e6}, course: spans(2000)}, 0.8, "reaches in bursts 200 MB/s of 250 MB/s"},
-		"what always runs":  {requirement{peak: need{3000, 50e6}, steady: need{1250, 50e6}, course: spans(3000)}, 0.8, "sustains 1,000 of 1,250 volume I/Os per second"},
+		"by I/Os":           {requirement{sized: sized{peak: need{2000, 50e6}}}, 0.5, "sustains 1,000 of 2,000 volume I/Os per second"},
+		"by bytes":          {requirement{sized: sized{peak: need{2000, 400e6}}}, 0.25, "sustains 100 MB/s of 400 MB/s"},
+		"all of it":         {requirement{sized: sized{peak: need{1000, 100e6}}}, 1, ""},
+		"above the burst":   {requirement{sized: sized{peak: need{5000, 50e6}, spans: spans(5000)}}, 0.8, "reaches in bursts 4,000 of 5,000 volume I/Os per second"},
+		"above it by bytes": {requirement{sized: sized{peak: need{2000, 250e6}, spans: spans(2000)}}, 0.8, "reaches in bursts 200 MB/s of 250 MB/s"},
+		"what always runs":  {requirement{sized: sized{peak: need{3000, 50e6}, spans: spans(3000)}, steady: need{1250, 50e6}}, 0.8, "sustains 1,000 of 1,250 volume I/Os per second"},
 		// 3,000 × 1,800 credits carry an hour's 10 min of 2,000 above the base, less 900 × 3,000 s.
-		"carried": {requirement{peak: need{3000, 50e6}, steady: need{100, 1e6}, course: spans(3000)}, 1. / 3, ""},
+		"carried": {requirement{sized: sized{peak: need{3000, 50e6}, spans: spans(3000)}, steady: need{100, 1e6}}, 1. / 3, ""},
 		// All day 4,000 for 40 min an hour: 3,000 × 2,400 are more than 5.4 million.
 		"credits": {
-			requirement{peak: need{4000, 50e6}, steady: need{100, 1e6}, course: []span{{need: need{iops: 4000}, seconds: 2400}, {seconds: 1200}}},
+			requirement{sized: sized{peak: need{4000, 50e6}, spans: []span{{need: need{iops: 4000}, seconds: 2400}, {seconds: 1200}}}, steady: need{100, 1e6}},
 			0.25,
 			"has too few credits for the bursts: it sustains 1,000 of 4,000 volume I/Os per second",
 		},

@@ -29,13 +29,20 @@ func (r *runner) agreed(ctx context.Context, s suite.Scenario) error {
 		r.emit(Noted{fmt.Sprintf("scenario %d starts %s after the instant that was agreed upon", s.ID, text.Duration(late))})
 	}
 	for left := at.Sub(r.m.Now()); left > 0; left = at.Sub(r.m.Now()) { // the clock may be set meanwhile
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(min(left, time.Second)):
+		if err := pause(ctx, min(left, time.Second)); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// pause waits, unless what it is for ends before.
+func pause(ctx context.Context, long time.Duration) error {
+	select {
+	case <-ctx.Done():
+	case <-time.After(long):
+	}
+	return ctx.Err()
 }
 
 // clock is what the kernel knows of this host's wall clock, nil where nothing keeps it or nobody asks.

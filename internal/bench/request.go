@@ -55,25 +55,25 @@ func input(format string, args ...any) error { return &InputError{fmt.Errorf(for
 
 // Plan turns a request into a plan: scenarios with their sizes and times, the paths of the roles,
 // the installed fio, the storage below the paths. Errors that concern the request are InputErrors.
-func (r Request) Plan(ctx context.Context, m *sys.Machine, decl *topology.Declaration) (Plan, error) {
+func (r Request) Plan(ctx context.Context, m *sys.Machine, decl *topology.Declaration) (p Plan, err error) {
 	if err := r.check(); err != nil {
-		return Plan{}, err
+		return p, err
 	}
 	s, err := suite.Select(r.Scenarios, r.Selection)
 	if err != nil {
-		return Plan{}, &InputError{err}
+		return p, &InputError{err}
 	}
 	if err := r.unread(s); err != nil {
-		return Plan{}, err
+		return p, err
 	}
 	r.adjust(s)
 	if err := r.Follow(s); err != nil {
-		return Plan{}, err
+		return p, err
 	}
 	if err := r.fits(s); err != nil {
-		return Plan{}, err
+		return p, err
 	}
-	p, err := r.plan(ctx, m, decl, s, bundle.Settings{
+	p, err = r.plan(ctx, m, decl, s, bundle.Settings{
 		Data:         r.Data,
 		WAL:          r.WAL,
 		Runtime:      r.Runtime,
@@ -93,24 +93,29 @@ func (r Request) Plan(ctx context.Context, m *sys.Machine, decl *topology.Declar
 
 // PlanResume is the plan to resume the run in dir: suite, paths and settings come from the run, so
 // that the same thing is measured.
-func (r Request) PlanResume(ctx context.Context, m *sys.Machine, decl *topology.Declaration, dir string) (Plan, error) {
+func (r Request) PlanResume(
+	ctx context.Context,
+	m *sys.Machine,
+	decl *topology.Declaration,
+	dir string,
+) (p Plan, err error) {
 	if len(r.Scenarios) > 0 {
-		return Plan{}, input("--resume takes the scenarios from the run; drop %s", strings.Join(r.Scenarios, " "))
+		return p, input("--resume takes the scenarios from the run; drop %s", strings.Join(r.Scenarios, " "))
 	}
 	b, err := bundle.Open(dir)
 	if err != nil {
-		return Plan{}, err
+		return p, err
 	}
 	run := &b.Run
 	if len(run.Imported) > 0 {
-		return Plan{}, input("%s was imported; there is nothing to resume", dir)
+		return p, input("%s was imported; there is nothing to resume", dir)
 	}
 	if err := run.Resumable(); err != nil {
-		return Plan{}, input("%s: %w; it cannot be resumed: start a new run", filepath.Join(dir, "run.json"), err)
+		return p, input("%s: %w; it cannot be resumed: start a new run", filepath.Join(dir, "run.json"), err)
 	}
 	set := run.Settings
 	if flags := r.conflicts(run); len(flags) > 0 {
-		return Plan{}, input("%s: %s is resumed with its original settings; drop these flags or start a new run",
+		return p, input("%s: %s is resumed with its original settings; drop these flags or start a new run",
 			strings.Join(flags, ", "), dir)
 	}
 	claimed := r.pathsOf(&run.Topology)
@@ -123,7 +128,7 @@ func (r Request) PlanResume(ctx context.Context, m *sys.Machine, decl *topology.
 		set.KeepFiles = r.KeepFiles
 	}
 	r.Rounds = run.Rounds
-	p, err := r.plan(ctx, m, decl, &run.Suite, set)
+	p, err = r.plan(ctx, m, decl, &run.Suite, set)
 	if err != nil {
 		return p, err
 	}

@@ -167,7 +167,7 @@ func (r *runner) known(n int, done map[mark]*result.Result) RoundEnded {
 		}
 		e.Figures = append(e.Figures,
 			RoundFigure{ID: s.ID, Name: s.Name, Figure: figure, Precision: precision, Rounds: len(values)})
-		if p.Until > 0 && !precision.Known(p.Until) {
+		if p.Until > 0 && precision.Half > p.Until {
 			e.Enough = false
 			e.Planned = max(e.Planned, min(p.Most, max(cmp.Or(precision.Planned, p.Most), n+1)))
 		}
@@ -235,10 +235,7 @@ func (r *runner) round(ctx context.Context, w *bundle.Writer, n int, done map[ma
 func (r *runner) cool(ctx context.Context) error {
 	if r.measured > 0 && r.plan.Suite.Cooldown > 0 {
 		r.emit(Cooling{r.plan.Suite.Cooldown})
-		select {
-		case <-ctx.Done():
-		case <-time.After(r.plan.Suite.Cooldown):
-		}
+		return pause(ctx, r.plan.Suite.Cooldown)
 	}
 	return ctx.Err()
 }

@@ -91,7 +91,7 @@ func TestKnownEnough(t *testing.T) {
 		t.Errorf("enough after four: %+v", e)
 	}
 	e := r.known(5, done)
-	if e.Enough || e.Planned < 10 || e.Planned > 20 || len(e.Figures) != 2 || !e.Figures[0].Precision.Known(.03) {
+	if e.Enough || e.Planned < 10 || e.Planned > 20 || len(e.Figures) != 2 || e.Figures[0].Precision.Half > .03 {
 		t.Errorf("%+v", e)
 	}
 	if e := runnerOf(bundle.RoundPlan{Least: 5, Most: 20, Until: .5}).known(5, done); !e.Enough {

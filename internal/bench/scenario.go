@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"plimsoll/internal/block"
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/command"
@@ -167,12 +168,13 @@ func (r *runner) runFio(
 	}
 	r.emit(Began{Scenario: s, Argv: inv.Argv(), Expected: expected, Stall: inv.Stall})
 	logged, _ := host.Log(ctx, r.m) // who may not read it sees no timeouts
-	before := r.ebsStats(watched)
+	ofAmazon := func(model string) bool { return cloud.IsEBS(model) || cloud.IsInstanceStore(model) }
+	before := ebsStats(r.plan.Topology.Tree, watched, ofAmazon)
 	fioErr := stop.stopped(ctx, running.Run(fioCtx, r.m, inv))
 	r.alive, _ = errors.AsType[*sys.Alive](fioErr)
 	res.Wall = r.m.Now().Sub(build.Start)
 	res.Timeouts = r.timeouts(context.WithoutCancel(ctx), watched, logged)
-	res.EBS = r.ebsStats(watched)
+	res.EBS = ebsStats(r.plan.Topology.Tree, watched, ofAmazon)
 	for name, stats := range res.EBS {
 		res.EBS[name] = stats.Minus(before[name])
 	}
@@ -200,11 +202,11 @@ func (r *runner) timeouts(ctx context.Context, watched []string, before []host.E
 // ebsStats reads the statistics page of each EBS volume among the devices. It needs root; without,
 // or off EC2, there is none. AWS advises one read a second at most, which twice a scenario keeps
 // to.
-func (r *runner) ebsStats(devices []string) map[string]cloud.EBSStats {
+func ebsStats(tree *block.Tree, devices []string, has func(model string) bool) map[string]cloud.EBSStats {
 	stats := map[string]cloud.EBSStats{}
 	for _, name := range devices {
-		d := r.plan.Topology.Tree.Device(name)
-		if d == nil || !cloud.IsEBS(d.Model) && !cloud.IsInstanceStore(d.Model) {
+		d := tree.Devices[name]
+		if d == nil || !has(d.Model) {
 			continue
 		}
 		if page, err := cloud.ReadEBSStats(d.Path); err == nil {
@@ -259,7 +261,7 @@ func judgeRun(res *result.Result, fioErr error, plain func(string) string, said 
 			res.Invalidate(fmt.Sprintf("job %s ended with error %d (%s)", j.Name, j.Error, unix.ErrnoName(unix.Errno(j.Error))))
 		}
 	}
-	switch n := res.Total.Read.N + res.Total.Write.N + res.Total.Trim.N; {
+	switch n := res.Total.IOs(); {
 	case len(res.Jobs) == 0 && fioErr == nil:
 		res.Invalidate("fio printed no result")
 	case n == 0 && len(res.Jobs) > 0:

@@ -122,8 +122,7 @@ func (st *stopper) finish(res *result.Result, watched *telemetry.Series, start t
 	}
 	res.Stopped = &s
 	if s.At == 0 {
-		res.Doubts = append(res.Doubts,
-			fmt.Sprintf("not known to ± %s after %d s: %s", text.Percent(st.options.Target), len(st.xs), s.Why))
+		res.Doubt("not known to ± %s after %d s: %s", text.Percent(st.options.Target), len(st.xs), s.Why)
 		return
 	}
 	if s.From > 0 && s.From < len(st.ends) {

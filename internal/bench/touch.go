@@ -42,15 +42,10 @@ const (
 // SkipFirstTouch leaves out the test of volumes that were made from a snapshot.
 const SkipFirstTouch = "skip"
 
-// Touch finds out which share of a device is not loaded from its snapshot: pairs of reads, each in a
-// piece of its own, of which only the first can meet a piece that is not loaded. It loads the 200
-// pieces that it reads.
-func Touch(ctx context.Context, device string) (diagnose.Touch, error) {
-	return TouchOf(ctx, device, nil)
-}
-
-// TouchOf is Touch of some pieces of a device alone, nil for all.
-func TouchOf(ctx context.Context, device string, of []int64) (diagnose.Touch, error) {
+// Touch finds out which share of a device is not loaded from its snapshot, of some of its pieces or,
+// where of is nil, of all: pairs of reads, each in a piece of its own, of which only the first can
+// meet a piece that is not loaded. It loads the 200 pieces that it reads.
+func Touch(ctx context.Context, device string, of []int64) (diagnose.Touch, error) {
 	d, err := openDirect("/dev/" + device)
 	if err != nil {
 		return diagnose.Touch{}, err
@@ -174,22 +169,20 @@ func (r *runner) touches(ctx context.Context) ([]diagnose.Touch, error) {
 			return all, err
 		}
 	}
-	for _, a := range r.plan.Topology.Arrays {
-		for _, v := range a.Volumes {
-			if !r.mayLoad(v) {
-				continue
-			}
-			t, err := Touch(ctx, v.Device)
-			if err := add(v.Device, t, err); err != nil {
-				return all, err
-			}
+	for v := range r.plan.Topology.Volumes() {
+		if !r.mayLoad(v) {
+			continue
+		}
+		t, err := Touch(ctx, v.Device, nil)
+		if err := add(v.Device, t, err); err != nil {
+			return all, err
 		}
 	}
 	return all, nil
 }
 
 // mayLoad is whether a volume was made from a snapshot, or is to be probed.
-func (r *runner) mayLoad(v topology.Volume) bool {
+func (r *runner) mayLoad(v *topology.Volume) bool {
 	return v.Device != "" && !v.Missing && (v.Snapshot != "" || r.plan.Settings.Probe != 0)
 }
 
@@ -205,11 +198,9 @@ func (r *runner) keptOn(p *place) (disk *block.Device, start int64) {
 			continue
 		}
 		disk, start, leaf := tree.Disk(t.Device)
-		for _, a := range r.plan.Topology.Arrays {
-			for _, v := range a.Volumes {
-				if leaf && v.Device == disk.Name && r.mayLoad(v) {
-					return disk, start
-				}
+		for v := range r.plan.Topology.Volumes() {
+			if leaf && v.Device == disk.Name && r.mayLoad(v) {
+				return disk, start
 			}
 		}
 	}
@@ -223,7 +214,7 @@ func touchFiles(ctx context.Context, dir string, disk *block.Device, start int64
 	if err != nil {
 		return t, err
 	}
-	t, err = TouchOf(ctx, disk.Name, TouchPieces(extents, start, int64(disk.Size)))
+	t, err = Touch(ctx, disk.Name, TouchPieces(extents, start, int64(disk.Size)))
 	t.File = dir
 	return t, err
 }

@@ -331,9 +331,7 @@ func (w *warmer) sleepUntil(ctx context.Context, at time.Time) bool {
 		if left <= 0 {
 			return ctx.Err() == nil
 		}
-		select {
-		case <-time.After(left):
-		case <-ctx.Done():
+		if pause(ctx, left) != nil {
 			return false
 		}
 	}
@@ -438,10 +436,7 @@ func deviceStat(r *sys.Reader, device string) deviceDid {
 func InUse(ctx context.Context, m *sys.Machine, device string) float64 {
 	r := m.Reader()
 	before := deviceStat(r, device)
-	select {
-	case <-time.After(time.Second):
-	case <-ctx.Done():
-	}
+	_ = pause(ctx, time.Second)
 	return float64(deviceStat(r, device).ios - before.ios)
 }
 

@@ -165,11 +165,11 @@ func TestWarmRefusesASecondOne(t *testing.T) {
 
 // A volume on which nothing is loaded later has no first touch to claim.
 func TestTouchOfALoadedVolume(t *testing.T) {
-	touch, err := Touch(t.Context(), loopDevice(t, 256))
+	touch, err := Touch(t.Context(), loopDevice(t, 256), nil)
 	if err != nil || touch.Pairs != touchPairs || touch.Pieces != 256 {
 		t.Fatalf("%+v %v", touch, err)
 	}
-	if small, err := Touch(t.Context(), loopDevice(t, 32)); err != nil || small.Claimed || small.Pairs != 32 {
+	if small, err := Touch(t.Context(), loopDevice(t, 32), nil); err != nil || small.Claimed || small.Pairs != 32 {
 		t.Errorf("%+v %v", small, err)
 	}
 }

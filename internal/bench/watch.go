@@ -207,11 +207,9 @@ func virtual(name, model string) bool {
 }
 
 func (w *watching) volume(device string) *topology.Volume {
-	for i := range w.t.Arrays {
-		for j := range w.t.Arrays[i].Volumes {
-			if v := &w.t.Arrays[i].Volumes[j]; v.Device == device {
-				return v
-			}
+	for v := range w.t.Volumes() {
+		if v.Device == device {
+			return v
 		}
 	}
 	return nil
@@ -219,20 +217,10 @@ func (w *watching) volume(device string) *topology.Volume {
 
 // counters reads log page 0xD0 of the leaves that have it, Amazon's own.
 func (w *watching) counters() map[string]cloud.EBSStats {
-	all := map[string]cloud.EBSStats{}
 	if !w.f.Root || w.Quick {
-		return all
+		return nil
 	}
-	for _, name := range w.target.Devices {
-		d := w.stack.Tree.Devices[name]
-		if !cloud.IsEBS(d.Model) {
-			continue
-		}
-		if s, err := cloud.ReadEBSStats(name); err == nil {
-			all[name] = s
-		}
-	}
-	return all
+	return ebsStats(w.stack.Tree, w.target.Devices, cloud.IsEBS)
 }
 
 // kernelLog keeps what the kernel's log of the last minutes says of the devices.
@@ -297,10 +285,7 @@ func watchNFS(ctx context.Context, m *sys.Machine, mount string, long time.Durat
 		return nil
 	}
 	if m.Here {
-		select {
-		case <-time.After(long):
-		case <-ctx.Done():
-		}
+		_ = pause(ctx, long)
 	}
 	after, ok := read()
 	if !ok || after.ops <= before.ops {

@@ -160,28 +160,22 @@ func (c *capture) device(name string) {
 	for _, attr := range capturedAttrs {
 		c.file(path.Join(dir, attr))
 	}
-	for _, sub := range []string{"queue", "md", "md/bitmap"} {
+	for _, sub := range []string{"queue", "md", "md/bitmap", "slaves", "holders", "mq"} {
 		entries, _ := fs.ReadDir(c.root, path.Join(dir, sub)) // a device without it has nothing to copy
 		for _, e := range entries {
 			at := path.Join(dir, sub, e.Name())
-			if strings.HasPrefix(e.Name(), "dev-") && sub == "md" {
+			switch {
+			case sub == "slaves" || sub == "holders":
+				c.add(at, []byte("-> ../../"+e.Name()+"\n"))
+			case sub == "mq":
+				c.add(path.Join(at, "nr_tags"), []byte("0\n"))
+			case strings.HasPrefix(e.Name(), "dev-") && sub == "md":
 				for _, attr := range []string{"slot", "state", "offset", "errors"} {
 					c.file(path.Join(at, attr))
 				}
-			} else if e.Type().IsRegular() {
+			case e.Type().IsRegular():
 				c.file(at)
 			}
-		}
-	}
-	for _, sub := range []string{"slaves", "holders", "mq"} {
-		entries, _ := fs.ReadDir(c.root, path.Join(dir, sub)) // as above
-		for _, e := range entries {
-			at := path.Join(dir, sub, e.Name())
-			if sub == "mq" {
-				c.add(path.Join(at, "nr_tags"), []byte("0\n"))
-				continue
-			}
-			c.add(at, []byte("-> ../../"+e.Name()+"\n"))
 		}
 	}
 	entries, _ := fs.ReadDir(c.root, dir) // as above

@@ -95,22 +95,21 @@ func parseUdev(data string) udevEntry {
 // mountinfoLine is one line of /proc/self/mountinfo (proc_pid_mountinfo(5)):
 //
 //	36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
-func mountinfoLine(line string) (Mount, error) {
+func mountinfoLine(line string) (m Mount, err error) {
 	left, right, ok := strings.Cut(strings.TrimRight(line, "\n"), " - ")
 	l, r := strings.Fields(left), strings.Split(right, " ")
 	if !ok || len(l) < 6 || len(r) < 2 {
-		return Mount{}, fmt.Errorf("%.60q: want ten fields with a hyphen between", line)
+		return m, fmt.Errorf("%.60q: want ten fields with a hyphen between", line)
 	}
-	m := Mount{Root: Unescape(l[3]), Point: Unescape(l[4]), FS: Unescape(r[0]), Source: Unescape(r[1])}
-	var err error
+	m = Mount{Root: Unescape(l[3]), Point: Unescape(l[4]), FS: Unescape(r[0]), Source: Unescape(r[1])}
 	if m.Major, m.Minor, err = parseDev(l[2]); err != nil {
-		return Mount{}, err
+		return m, err
 	}
 	if m.ID, err = strconv.Atoi(l[0]); err != nil {
-		return Mount{}, fmt.Errorf("%.40q: want a mount number", l[0])
+		return m, fmt.Errorf("%.40q: want a mount number", l[0])
 	}
 	if m.Under, err = strconv.Atoi(l[1]); err != nil {
-		return Mount{}, fmt.Errorf("%.40q: want a mount number", l[1])
+		return m, fmt.Errorf("%.40q: want a mount number", l[1])
 	}
 	seen := map[string]bool{}
 	super := ""

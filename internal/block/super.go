@@ -85,16 +85,16 @@ func probe(head []byte) string {
 
 // parseXFS reads the superblock at the beginning of an XFS filesystem (fs/xfs/libxfs/xfs_format.h
 // struct xfs_dsb, big-endian; unit and width in filesystem blocks, the log's unit in bytes).
-func parseXFS(sb []byte) (Geometry, error) {
+func parseXFS(sb []byte) (g Geometry, err error) {
 	if len(sb) < 264 || !bytes.HasPrefix(sb, []byte("XFSB")) {
-		return Geometry{}, errors.New("no XFS superblock")
+		return g, errors.New("no XFS superblock")
 	}
 	be := binary.BigEndian
 	bs := units.Bytes(be.Uint32(sb[4:]))
 	if bs < 512 || bs > 64*units.KiB || bs&(bs-1) != 0 {
-		return Geometry{}, fmt.Errorf("XFS block size %d: want a power of two from 512 to 65536", bs)
+		return g, fmt.Errorf("XFS block size %d: want a power of two from 512 to 65536", bs)
 	}
-	g := Geometry{
+	g = Geometry{
 		BlockSize:  bs,
 		AGCount:    int(be.Uint32(sb[88:])),
 		Size:       units.Bytes(be.Uint64(sb[8:])) * bs,
@@ -111,19 +111,19 @@ func parseXFS(sb []byte) (Geometry, error) {
 
 // parseExt reads the superblock 1024 bytes into an ext2, ext3 or ext4 filesystem (fs/ext4/ext4.h
 // struct ext4_super_block, little-endian; stride and stripe width in blocks).
-func parseExt(head []byte) (Geometry, error) {
+func parseExt(head []byte) (g Geometry, err error) {
 	if len(head) < 2048 {
-		return Geometry{}, errors.New("no ext superblock")
+		return g, errors.New("no ext superblock")
 	}
 	sb, le := head[1024:2048], binary.LittleEndian
 	if le.Uint16(sb[0x38:]) != 0xef53 {
-		return Geometry{}, errors.New("no ext superblock")
+		return g, errors.New("no ext superblock")
 	}
 	shift := le.Uint32(sb[0x18:])
 	if shift > 6 {
-		return Geometry{}, fmt.Errorf("ext block size 2^%d KiB: want at most 64 KiB", shift)
+		return g, fmt.Errorf("ext block size 2^%d KiB: want at most 64 KiB", shift)
 	}
-	g := Geometry{BlockSize: units.KiB << shift, Known: true}
+	g = Geometry{BlockSize: units.KiB << shift, Known: true}
 	g.Size = units.Bytes(le.Uint32(sb[4:])) * g.BlockSize
 	if le.Uint32(sb[0x60:])&0x80 != 0 { // 64bit: the number of blocks has a second half
 		g.Size += units.Bytes(le.Uint32(sb[0x150:])) << 32 * g.BlockSize
@@ -138,15 +138,15 @@ func parseExt(head []byte) (Geometry, error) {
 const xfsGeometry = 2<<30 | 112<<16 | 'X'<<8 | 124
 
 // XFSGeometry asks the filesystem itself, which needs no root where it is mounted.
-func XFSGeometry(point string) (Geometry, error) {
+func XFSGeometry(point string) (g Geometry, err error) {
 	dir, err := unix.Open(point, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return Geometry{}, err
+		return g, err
 	}
 	defer unix.Close(dir) //nolint:errcheck // only read
 	var geom [112]byte
 	if _, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(dir), xfsGeometry, uintptr(unsafe.Pointer(&geom))); e != 0 {
-		return Geometry{}, e
+		return g, e
 	}
 	return parseXFSGeometry(geom[:]), nil
 }

@@ -36,8 +36,11 @@ func (c *Ceiling) Concurrency() *Bound {
 	if c == nil {
 		return nil
 	}
-	return c.Least(func(b Bound) bool { return b.Kind == Concurrency })
+	return c.Of(Concurrency)
 }
+
+// Of is the least bound of a kind; nil where there is none.
+func (c Ceiling) Of(k Kind) *Bound { return c.Least(func(b Bound) bool { return b.Kind == k }) }
 
 // Unpaced says that one I/O is in flight, so that its latency sets the result, and is not known.
 func (c Ceiling) Unpaced() bool { return c.InFlight == 1 && c.Concurrency() == nil }
@@ -58,11 +61,15 @@ func (c Ceiling) Sustained() *Bound {
 // stays.
 func (c Ceiling) Lasting() *Bound {
 	first := c.Hardware()
-	low := c.Least(func(b Bound) bool { return b.Kind.hardware() && !b.Burst })
+	low := c.sustainedHardware()
 	if first == nil || low == nil || low.IOPS <= 0 || low.IOPS >= first.IOPS*0.99 {
 		return nil
 	}
 	return low
+}
+
+func (c Ceiling) sustainedHardware() *Bound {
+	return c.Least(func(b Bound) bool { return b.Kind.hardware() && !b.Burst })
 }
 
 // Next is the bound that would bind if the binding resource were without limit: what an upgrade of
@@ -139,4 +146,19 @@ func sorted(bounds []Bound) []Bound {
 		return cmp.Or(cmp.Compare(a.IOPS, b.IOPS), cmp.Compare(a.Kind, b.Kind))
 	})
 	return bounds
+}
+
+// Alike is the share by which two layouts may differ in the model and still be the same: less than a
+// comparison of some rounds can tell.
+const Alike = 0.01
+
+// Against is what the model says of a ceiling beside that of the same work on another layout: the ratio of
+// the limits that a test of some minutes meets. known is false where either has no limit, or the time of one I/O,
+// which is not known, sets both.
+func (c Ceiling) Against(base Ceiling) (ratio float64, known bool) {
+	a, b := base.Binding(), c.Binding()
+	if a == nil || b == nil || a.IOPS <= 0 || !c.Known() || !base.Known() || c.Unpaced() {
+		return 1, false
+	}
+	return float64(b.IOPS / a.IOPS), true
 }

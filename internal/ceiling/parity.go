@@ -55,10 +55,10 @@ func (m members) parityWrite(size, align units.Bytes, c counting) perMember {
 		}
 		out.cost.add(w.sum, 1/n)
 		for _, s := range w.reads {
-			out.each[s.dev].add(cost{readIOs: c.of(float64(s.to - s.from)), readBytes: float64(s.to - s.from)}, 1/n)
+			m.book(&out, s, true, c.of(float64(s.to-s.from))*(1/n), 1/n)
 		}
 		for _, s := range slices.Concat(w.writes[:]...) {
-			out.each[s.dev].add(cost{writeIOs: c.of(float64(s.to - s.from)), writeBytes: float64(s.to - s.from)}, 1/n)
+			m.book(&out, s, false, c.of(float64(s.to-s.from))*(1/n), 1/n)
 		}
 	}
 	if out.total(); alike {

@@ -134,13 +134,7 @@ func (c *Ceiling) scaled(kind Kind, of Ceiling, need func(Bound) (tps float64, h
 // smallest keeps the binding and the sustained bound of a path: the others say nothing more.
 func smallest(of Ceiling) Ceiling {
 	var few Ceiling
-	hardware := Ceiling{}
-	for _, b := range of.Bounds {
-		if b.Kind.hardware() {
-			hardware.Bounds = append(hardware.Bounds, b)
-		}
-	}
-	b, last := hardware.Binding(), hardware.Sustained()
+	b, last := of.Hardware(), of.sustainedHardware()
 	if b != nil {
 		few.Bounds = append(few.Bounds, *b)
 	}

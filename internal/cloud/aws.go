@@ -56,21 +56,20 @@ var regionName = regexp.MustCompile(`^[a-z]{2}[a-z0-9-]{2,30}$`)
 
 // open takes credentials, region and endpoint from the standard variables and files; region, where
 // not empty, comes after those.
-func (s service) open(ctx context.Context, region string) (client, error) {
+func (s service) open(ctx context.Context, region string) (c client, err error) {
 	cfg, err := config.LoadDefaultConfig(ctx, config.WithDefaultRegion(region))
 	if err != nil {
-		return client{}, fmt.Errorf("AWS configuration: %w", err)
+		return c, fmt.Errorf("AWS configuration: %w", err)
 	}
 	if !regionName.MatchString(cfg.Region) {
-		return client{}, fmt.Errorf("%s: the region is not known (%.40q): set AWS_REGION", s.name, cfg.Region)
+		return c, fmt.Errorf("%s: the region is not known (%.40q): set AWS_REGION", s.name, cfg.Region)
 	}
 	keys, err := cfg.Credentials.Retrieve(ctx)
 	if timeout := late(ctx); timeout != nil {
-		return client{}, fmt.Errorf("%s: %w", s.name, timeout)
+		return c, fmt.Errorf("%s: %w", s.name, timeout)
 	}
 	if err != nil {
-		return client{}, fmt.Errorf("%s: no credentials: give the instance a role with %s%s", s.name, s.permission(),
-			s.instead)
+		return c, fmt.Errorf("%s: no credentials: give the instance a role with %s%s", s.name, s.permission(), s.instead)
 	}
 	return client{s, cfg, keys, s.endpoint(ctx, cfg)}, nil
 }

@@ -18,6 +18,7 @@ import (
 
 // Azure asks Microsoft's cloud. What its machines are limited by is in docs/clouds.md.
 type Azure struct {
+	nobody
 	// Endpoint of the metadata service, that of every Azure machine where it is empty.
 	Endpoint string
 }
@@ -27,9 +28,6 @@ const azureTag = "7783-7084-3265-9085-8269-3286-77"
 
 // On goes by the chassis' asset tag.
 func (Azure) On(root fs.FS) bool { return dmi(root, "chassis_asset_tag") == azureTag }
-
-// Firmware does not tell the size of an Azure machine.
-func (Azure) Firmware(fs.FS) Identity { return Identity{} }
 
 // azureInstance is what is read of an answer of the instance metadata service, version 2021-05-01. All
 // of its values are strings.
@@ -58,19 +56,19 @@ type azureDisk struct {
 }
 
 // Identify asks the instance metadata service for the size. Without proxy and credentials.
-func (a Azure) Identify(ctx context.Context, root fs.FS) (Identity, error) {
+func (a Azure) Identify(ctx context.Context, root fs.FS) (id Identity, err error) {
 	if !a.On(root) {
-		return Identity{}, ErrNotThere
+		return id, ErrNotThere
 	}
 	at, err := a.ask(ctx)
 	if err != nil {
-		return Identity{}, err
+		return id, err
 	}
 	c := at.Compute
 	return Identity{InstanceID: c.ID, InstanceType: c.Size, Region: c.Location, Zone: c.Zone}, nil
 }
 
-func (a Azure) ask(ctx context.Context) (azureInstance, error) {
+func (a Azure) ask(ctx context.Context) (at azureInstance, err error) {
 	m := linkLocal{
 		cloud: "Azure", header: http.Header{"Metadata": {"true"}},
 		hint: "a container may be kept from it: name the size with --instance",
@@ -78,18 +76,17 @@ func (a Azure) ask(ctx context.Context) (azureInstance, error) {
 	url := cmp.Or(a.Endpoint, "http://169.254.169.254") + "/metadata/instance?api-version=2021-05-01"
 	body, err := m.get(ctx, url)
 	if err != nil {
-		return azureInstance{}, err
+		return at, err
 	}
 	return parseAzureInstance(body)
 }
 
-func parseAzureInstance(body []byte) (azureInstance, error) {
-	var at azureInstance
+func parseAzureInstance(body []byte) (at azureInstance, err error) {
 	if err := json.Unmarshal(body, &at); err != nil {
-		return azureInstance{}, fmt.Errorf("Azure metadata: the answer is not what its version 2021-05-01 has: %w", err)
+		return at, fmt.Errorf("Azure metadata: the answer is not what its version 2021-05-01 has: %w", err)
 	}
 	if at.Compute.Size == "" {
-		return azureInstance{}, errors.New("Azure metadata: the answer has no vmSize")
+		return at, errors.New("Azure metadata: the answer has no vmSize")
 	}
 	return at, nil
 }

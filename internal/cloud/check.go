@@ -161,7 +161,7 @@ func (d *Provider) names() map[string]func(r row, cell string) bool {
 	machine := func(_ row, name string) bool { return machines.of(name) != nil }
 	return map[string]func(row, string) bool{
 		"new": func(_ row, name string) bool {
-			_, taken := builtinMachine(name)
+			_, taken := machineOf(name, rented())
 			return !taken
 		},
 		"machine": machine,

@@ -63,7 +63,7 @@ type metric struct {
 // 4xlarge and smaller; their statistics are Minimum and Maximum
 // (https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/viewing_metrics_with_cloudwatch.html). Read
 // 2026-11-21.
-func BurstBalances(ctx context.Context, region, instance string, volumes []string) (Balances, error) {
+func BurstBalances(ctx context.Context, region, instance string, volumes []string) (b Balances, err error) {
 	var asked []metric
 	if instance != "" {
 		for _, name := range []string{"EBSIOBalance%", "EBSByteBalance%"} {
@@ -74,23 +74,23 @@ func BurstBalances(ctx context.Context, region, instance string, volumes []strin
 		asked = append(asked, metric{"AWS/EBS", "BurstBalance", "VolumeId", id, time.Minute})
 	}
 	if len(asked) == 0 {
-		return Balances{}, nil
+		return b, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, APIBudget)
 	defer cancel()
 	api, err := cloudWatch.open(ctx, region)
 	if err != nil {
-		return Balances{}, err
+		return b, err
 	}
 	var found []*Balance // the last value of each metric, nil where there is none
 	for some := range slices.Chunk(asked, perCall) {
 		latest, err := api.latest(ctx, some, time.Now())
 		if err != nil {
-			return Balances{}, err
+			return b, err
 		}
 		found = append(found, latest...)
 	}
-	b := Balances{Volumes: map[string]Balance{}}
+	b.Volumes = map[string]Balance{}
 	for i, v := range found {
 		switch {
 		case v == nil:
@@ -116,13 +116,17 @@ func (c client) latest(ctx context.Context, asked []metric, now time.Time) ([]*B
 	}
 	for i, m := range asked {
 		query := fmt.Sprintf("MetricDataQueries.member.%d.", i+1)
-		form.Set(query+"Id", "m"+strconv.Itoa(i))
-		form.Set(query+"MetricStat.Metric.Namespace", m.space)
-		form.Set(query+"MetricStat.Metric.MetricName", m.name)
-		form.Set(query+"MetricStat.Metric.Dimensions.member.1.Name", m.dimension)
-		form.Set(query+"MetricStat.Metric.Dimensions.member.1.Value", m.value)
-		form.Set(query+"MetricStat.Period", strconv.Itoa(int(m.period.Seconds())))
-		form.Set(query+"MetricStat.Stat", "Minimum")
+		for key, value := range map[string]string{
+			"Id":                           "m" + strconv.Itoa(i),
+			"MetricStat.Metric.Namespace":  m.space,
+			"MetricStat.Metric.MetricName": m.name,
+			"MetricStat.Metric.Dimensions.member.1.Name":  m.dimension,
+			"MetricStat.Metric.Dimensions.member.1.Value": m.value,
+			"MetricStat.Period":                           strconv.Itoa(int(m.period.Seconds())),
+			"MetricStat.Stat":                             "Minimum",
+		} {
+			form.Set(query+key, value)
+		}
 	}
 	found := make([]*Balance, len(asked))
 	for range maxPages {

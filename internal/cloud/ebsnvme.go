@@ -59,13 +59,13 @@ type EBSBin struct {
 var ErrNoStats = errors.New("no EBS statistics page")
 
 // ParseEBSStats reads the page.
-func ParseEBSStats(page []byte) (EBSStats, error) {
+func ParseEBSStats(page []byte) (s EBSStats, err error) {
 	if len(page) < pageSize {
-		return EBSStats{}, fmt.Errorf("EBS statistics page of %d bytes: want %d", len(page), pageSize)
+		return s, fmt.Errorf("EBS statistics page of %d bytes: want %d", len(page), pageSize)
 	}
 	u64 := func(at int) uint64 { return binary.LittleEndian.Uint64(page[at:]) }
 	magic := binary.LittleEndian.Uint32(page)
-	s := EBSStats{
+	s = EBSStats{
 		Local:   magic == localMagic,
 		ReadOps: u64(8), WriteOps: u64(16), ReadBytes: units.Bytes(u64(24)), WriteBytes: units.Bytes(u64(32)),
 		Queue: u64(88),
@@ -79,7 +79,7 @@ func ParseEBSStats(page []byte) (EBSStats, error) {
 	case localMagic:
 		s.VolumeIOPSExceeded, s.VolumeRateExceeded = 0, 0 // do not apply; programs disagree on all behind byte 95
 	default:
-		return EBSStats{}, fmt.Errorf("%w: it begins with %#08x, want %#08x or %#08x", ErrNoStats, magic, ebsMagic,
+		return s, fmt.Errorf("%w: it begins with %#08x, want %#08x or %#08x", ErrNoStats, magic, ebsMagic,
 			localMagic)
 	}
 	return s, nil

@@ -34,23 +34,22 @@ const (
 // ReadEBSStats reads the statistics page of /dev/nvme1n1 or nvme1n1. It needs root. AWS asks for no
 // more than one read a second. ErrNoStats when the device is none of Amazon's, so that a strange
 // drive gets no vendor command.
-func ReadEBSStats(dev string) (EBSStats, error) {
+func ReadEBSStats(dev string) (s EBSStats, err error) {
 	id, err := ReadIdentify(dev)
 	if err != nil {
-		return EBSStats{}, err
+		return s, err
 	}
 	if !id.IsEBS() && !id.IsLocal() {
-		return EBSStats{}, fmt.Errorf("%s: %w: it is a %q", dev, ErrNoStats, id.Model)
+		return s, fmt.Errorf("%s: %w: it is a %q", dev, ErrNoStats, id.Model)
 	}
 	page, err := admin(dev, nvmeAdminCmd{opcode: getLogPage, nsid: 1, cdw10: ebsLog | logDwords<<16})
 	if err != nil {
-		return EBSStats{}, err
+		return s, err
 	}
-	s, err := ParseEBSStats(page)
-	if err != nil {
-		return EBSStats{}, fmt.Errorf("%s: %w", dev, err)
+	if s, err = ParseEBSStats(page); err != nil {
+		err = fmt.Errorf("%s: %w", dev, err)
 	}
-	return s, nil
+	return s, err
 }
 
 // ReadIdentify asks an NVMe device who it is. It needs root.

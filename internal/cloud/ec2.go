@@ -18,7 +18,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
 
-	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -82,14 +81,7 @@ func (e EC2) Identify(ctx context.Context, root fs.FS) (Identity, error) {
 	if s, err := strconv.Atoi(os.Getenv(identifyVar)); err == nil && s > 0 && s <= 60 {
 		try = time.Duration(s) * time.Second
 	}
-	for range identifyTries {
-		id, err := askOnce(ctx, try)
-		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
-			return id, err
-		}
-	}
-	const hint = "a container needs a hop limit of 2"
-	return Identity{}, fmt.Errorf("instance metadata: no answer in %s; %s", text.Duration(identifyTries*try), hint)
+	return retried(ctx, "instance", try, "a container needs a hop limit of 2", askOnce)
 }
 
 // short reads no more of an answer than metadata can be.
@@ -107,9 +99,7 @@ func (s short) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // askOnce asks once. Its error is context.DeadlineExceeded where nothing answered in time.
-func askOnce(ctx context.Context, limit time.Duration) (Identity, error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
+func askOnce(ctx context.Context) (id Identity, err error) {
 	// A client of its own: the SDK's gives up after its own second, whatever the context allows; no
 	// proxy leads to link-local addresses.
 	line := &http.Transport{}
@@ -122,9 +112,9 @@ func askOnce(ctx context.Context, limit time.Duration) (Identity, error) {
 	case err == nil:
 		return Identity{doc.InstanceID, doc.InstanceType, doc.Region, doc.AvailabilityZone, doc.ImageID}, nil
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return Identity{}, ctx.Err()
+		return id, ctx.Err()
 	}
-	return Identity{}, fmt.Errorf("instance metadata: %w", cause(err))
+	return id, fmt.Errorf("instance metadata: %w", cause(err))
 }
 
 // Firmware knows a Nitro instance by its DMI strings: the product is the instance type, the board's

@@ -18,7 +18,7 @@ import (
 )
 
 // Google asks Google's cloud. What its machines are limited by is in docs/clouds.md.
-type Google struct{}
+type Google struct{ nobody }
 
 // hostVar is the variable by which Google's own clients find the metadata server: a host and a port.
 const hostVar = "GCE_METADATA_HOST"
@@ -27,9 +27,6 @@ const hostVar = "GCE_METADATA_HOST"
 func (Google) On(root fs.FS) bool {
 	return os.Getenv(hostVar) != "" || dmi(root, "product_name") == "Google Compute Engine"
 }
-
-// Firmware does not tell the machine type.
-func (Google) Firmware(fs.FS) Identity { return Identity{} }
 
 func (Google) get(ctx context.Context, what string) (string, error) {
 	m := linkLocal{
@@ -41,19 +38,19 @@ func (Google) get(ctx context.Context, what string) (string, error) {
 }
 
 // Identify asks the metadata server for the machine type.
-func (g Google) Identify(ctx context.Context, root fs.FS) (Identity, error) {
+func (g Google) Identify(ctx context.Context, root fs.FS) (id Identity, err error) {
 	if !g.On(root) {
-		return Identity{}, ErrNotThere
+		return id, ErrNotThere
 	}
 	typ, err := g.get(ctx, "machine-type")
 	if err != nil {
-		return Identity{}, err
+		return id, err
 	}
-	id := Identity{InstanceType: path.Base(strings.TrimSpace(typ))}
-	if !googleName.MatchString(id.InstanceType) {
-		return Identity{}, fmt.Errorf("Google metadata: %.60q is not a machine type", typ)
+	name := path.Base(strings.TrimSpace(typ))
+	if !googleName.MatchString(name) {
+		return id, fmt.Errorf("Google metadata: %.60q is not a machine type", typ)
 	}
-	return id, nil
+	return Identity{InstanceType: name}, nil
 }
 
 var googleName = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)+$`)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
 	"plimsoll/internal/text"
 )
@@ -29,27 +30,41 @@ func (m linkLocal) get(ctx context.Context, url string) ([]byte, error) {
 		Transport:     line,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
+	return retried(ctx, m.cloud, identifyTry, m.hint, func(ctx context.Context) ([]byte, error) {
+		return m.once(ctx, client, url)
+	})
+}
+
+// retried asks for metadata twice, as long as limit each. An answer that is late is one whose error is
+// context.DeadlineExceeded.
+func retried[T any](
+	ctx context.Context,
+	cloud string,
+	limit time.Duration,
+	hint string,
+	ask func(context.Context) (T, error),
+) (answer T, err error) {
 	for range identifyTries {
-		body, err := m.once(ctx, client, url)
+		trying, cancel := context.WithTimeout(ctx, limit)
+		answer, err = ask(trying)
+		cancel()
 		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
-			return body, err
+			return answer, err
 		}
 	}
-	return nil, fmt.Errorf("%s metadata: no answer in %s; %s", m.cloud, text.Duration(identifyTries*identifyTry), m.hint)
+	return answer, fmt.Errorf("%s metadata: no answer in %s; %s", cloud, text.Duration(identifyTries*limit), hint)
 }
 
 func (m linkLocal) once(ctx context.Context, client *http.Client, url string) ([]byte, error) {
-	trying, cancel := context.WithTimeout(ctx, identifyTry)
-	defer cancel()
-	req, err := http.NewRequestWithContext(trying, http.MethodGet, url, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s metadata: %w", m.cloud, err)
 	}
 	req.Header = m.header
 	resp, err := client.Do(req)
 	if err != nil {
-		if trying.Err() != nil {
-			return nil, trying.Err()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
 		return nil, fmt.Errorf("%s metadata: %w; %s", m.cloud, cause(err), m.hint)
 	}
@@ -58,8 +73,8 @@ func (m linkLocal) once(ctx context.Context, client *http.Client, url string) ([
 		return nil, fmt.Errorf("%s metadata: %s; %s", m.cloud, resp.Status, m.hint)
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, mostMetadata))
-	if err != nil && trying.Err() != nil {
-		return nil, trying.Err()
+	if err != nil && ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
 	return body, err
 }

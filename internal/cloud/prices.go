@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -38,11 +40,11 @@ type VolumePrice struct {
 }
 
 // rateUnit is what throughput is billed in.
-func (v VolumePrice) rateUnit() (units.Rate, string) {
+func (v VolumePrice) rateUnit() units.Rate {
 	if v.PerMB {
-		return units.MBPerSec, perMB
+		return units.MBPerSec
 	}
-	return units.MiBPerSec, perMiB
+	return units.MiBPerSec
 }
 
 // Tier is the price of each unit above a number of them; the first units are free where no tier
@@ -64,7 +66,7 @@ func (p *Prices) Instance(typ string) (USD, bool) {
 
 // Lacks names the price that is missing of a volume as ordered, as a list has it: "P30 in volume-month";
 // empty where all of its parts have one.
-func (p *Prices) Lacks(spec VolumeSpec) string {
+func (p *Prices) Lacks(spec VolumeSpec) (lacks string) {
 	v, ok := p.Volumes[spec.Type]
 	t, _ := TypeNamed(spec.Type)
 	switch tier := t.tierOf(spec); {
@@ -73,16 +75,17 @@ func (p *Prices) Lacks(spec VolumeSpec) string {
 	case len(t.Tiers) > 0:
 		return cmp.Or(tier, &TierFacts{Name: spec.Type}).Name + " in " + perEach
 	case !ok:
-		return spec.Type + " in " + perGiB
+		lacks = perGiB
 	case t.OrdersIOPS() && spec.IOPS > t.IOPS.Included && len(v.IOPS) == 0:
-		return spec.Type + " in " + perIOPS
+		lacks = perIOPS
 	case t.OrdersRate() && spec.Rate > t.Rate.Included && len(v.Rate) == 0:
-		if t.RateUnit() == units.MBPerSec {
-			return spec.Type + " in " + perMB
+		if lacks = perMiB; t.RateUnit() == units.MBPerSec {
+			lacks = perMB
 		}
-		return spec.Type + " in " + perMiB
+	default:
+		return ""
 	}
-	return ""
+	return spec.Type + " in " + lacks
 }
 
 // Volume is what a volume costs a month as ordered; false when any part of it has no price. IOPS and
@@ -97,9 +100,7 @@ func (p *Prices) Volume(spec VolumeSpec) (USD, bool) {
 	}
 	sum := v.GiB.Times(float64(spec.Size) / gib)
 	sum += tiered(v.IOPS, float64(spec.IOPS))
-	unit, _ := v.rateUnit()
-	sum += tiered(v.Rate, float64(spec.Rate)/float64(unit))
-	return sum, true
+	return sum + tiered(v.Rate, float64(spec.Rate/v.rateUnit())), true
 }
 
 func tiered(tiers []Tier, n float64) USD {
@@ -303,3 +304,37 @@ func (p *Prices) Merge(more *Prices) error {
 	}
 	return nil
 }
+
+// USD is an amount of money in millionths of a US dollar: prices of some types have six decimals,
+// and sums of them are rounded once, when they are printed.
+type USD int64
+
+// String prints u in dollars and cents, rounded half up: "$1,477.25".
+func (u USD) String() string {
+	sign, v := "", uint64(u)
+	if u < 0 {
+		sign, v = "-", uint64(-u)
+	}
+	cents := (v + 5_000) / 10_000
+	return fmt.Sprintf("%s$%s.%02d", sign, units.Group(strconv.FormatUint(cents/100, 10)), cents%100)
+}
+
+// Exact prints u with all its decimals, as price lists do: "0.03185".
+func (u USD) Exact() string {
+	text := fmt.Sprintf("%d.%06d", u/1_000_000, u%1_000_000)
+	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+}
+
+// ParseUSD reads a price such as 0.31904. Decimals beyond the sixth are rounded half up; more than
+// 1e9 dollars, and less than none, is an error.
+func ParseUSD(s string) (USD, error) {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(v >= 0 && v <= 1e9) {
+		return 0, fmt.Errorf("price %.40q: want dollars, such as 0.31904", s)
+	}
+	return USD(math.Floor(v*1e6 + 0.5)), nil
+}
+
+// Times is the price of n units, rounded to a millionth of a dollar. Parts of a unit cost their
+// part.
+func (u USD) Times(n float64) USD { return USD(math.Floor(float64(u)*n + 0.5)) }

@@ -145,9 +145,10 @@ type Attached struct {
 var ErrNotThere = errors.New("not a machine of this cloud")
 
 // Providers are the clouds that are known, those that plimsoll brings first.
-func Providers() []*Provider {
-	return append([]*Provider{AWS(), builtin()["azure"], builtin()["gcp"]}, own()...)
-}
+func Providers() []*Provider { return append(rented(), own()...) }
+
+// rented are the clouds of the catalogue whose machines are rented.
+func rented() []*Provider { return []*Provider{AWS(), builtin()["azure"], builtin()["gcp"]} }
 
 // Named is the cloud of a vendor's or a cloud's name, such as AWS, azure or google; nil for none.
 func Named(name string) *Provider {
@@ -185,22 +186,14 @@ func InstanceLimits(typ string) (InstanceFacts, bool) {
 	if typ == "" { // of ten thousand results none may name one, and the tables are searched for each
 		return InstanceFacts{}, false
 	}
-	if f, ok := builtinMachine(typ); ok {
-		return f, true
-	}
-	for _, d := range own() {
-		if f, ok := d.Machine(typ); ok {
-			return f, true
-		}
-	}
-	return InstanceFacts{}, false
+	return machineOf(typ, Providers())
 }
 
-func builtinMachine(typ string) (InstanceFacts, bool) {
-	for _, name := range []string{"aws", "azure", "gcp"} {
-		if f, ok := builtin()[name].Machine(typ); ok {
-			return f, true
+func machineOf(typ string, all []*Provider) (f InstanceFacts, ok bool) {
+	for _, p := range all {
+		if f, ok = p.Machine(typ); ok {
+			break
 		}
 	}
-	return InstanceFacts{}, false
+	return f, ok
 }

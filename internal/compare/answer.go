@@ -46,12 +46,15 @@ type Change struct {
 
 // test compares all cells with the base, under Holm.
 func (t *Table) test() {
-	type pair struct{ row, side int }
-	var tested []pair
-	for i, r := range t.Rows {
-		for k, c := range r.Cells {
-			if k != t.Base && min(len(c.Rounds), len(r.Cells[t.Base].Rounds)) > 1 {
-				tested = append(tested, pair{i, k})
+	type cell struct {
+		*Cell
+		lower bool
+	}
+	var tested []cell
+	for _, r := range t.Rows {
+		for k := range r.Cells {
+			if c := &r.Cells[k]; k != t.Base && min(len(c.Rounds), len(r.Cells[t.Base].Rounds)) > 1 {
+				tested = append(tested, cell{c, r.Figure.Lower})
 			}
 		}
 	}
@@ -67,13 +70,11 @@ func (t *Table) test() {
 		r.others(t.Base)
 	}
 	t.correct()
-	for _, p := range tested {
-		ps = append(ps, t.Rows[p.row].Cells[p.side].Change.P)
+	for _, c := range tested {
+		ps = append(ps, c.Change.P)
 	}
-	corrected := stats.Holm(ps)
-	for n, p := range tested {
-		r := t.Rows[p.row]
-		r.Cells[p.side].Change.answer(corrected[n], t.Margin, figures, r.Figure.Lower)
+	for n, p := range stats.Holm(ps) {
+		tested[n].Change.answer(p, t.Margin, figures, tested[n].lower)
 	}
 }
 
@@ -90,38 +91,38 @@ func (t *Table) change(r *Row, side, figures int) *Change {
 			before, after, paired = a.Rounds, b.Rounds, false
 		}
 	}
-	change := untold(before, after, paired, figures)
+	why := cmp.Or(sharedHost(a.samples), sharedHost(b.samples))
+	if why != "" && !paired {
+		change := untold(before, after, paired, figures, 0)
+		if change != nil {
+			change.Method, change.Why = stats.NoTest, why
+		}
+		return change
+	}
+	change := untold(before, after, paired, figures, inOrder(a.samples, b.samples))
 	if change == nil {
 		return nil // cells hold usable figures only
-	}
-	if why := cmp.Or(sharedHost(a.samples), sharedHost(b.samples)); why != "" && !paired {
-		change.Method, change.Why = stats.NoTest, why
-		return change
 	}
 	if a.Sustained > 0 || b.Sustained > 0 {
 		change.Sustained = b.sustained() / a.sustained()
 	}
-	if change.Method == stats.NoTest {
-		change.Why = noTest(len(before), len(after), change.Comparison)
-		return change
+	if change.Method != stats.NoTest {
+		change.Without = without(before, after, paired, figures)
 	}
-	if first := inOrder(a.samples, b.samples); !paired && first != 0 {
-		change.order(before, after, first)
-	}
-	change.Without = without(before, after, paired, figures)
 	return change
 }
 
 // inOrder is -1 where all of a was measured before b, 1 where all of it was measured after, and 0 where
 // neither is known.
 func inOrder(a, b []Sample) int {
-	x, y := Side{Samples: a}, Side{Samples: b}
+	firstA, lastA := spanOf(a)
+	firstB, lastB := spanOf(b)
 	switch {
-	case x.start().IsZero() || y.start().IsZero():
+	case firstA.IsZero() || firstB.IsZero():
 		return 0
-	case x.end().Before(y.start()):
+	case lastA.Before(firstB):
 		return -1
-	case y.end().Before(x.start()):
+	case lastB.Before(firstA):
 		return 1
 	}
 	return 0
@@ -197,11 +198,10 @@ func without(before, after []float64, paired bool, figures int) *stats.Estimate 
 	if len(a) == len(before) && len(b) == len(after) || len(a) < 2 || len(b) < 2 {
 		return nil
 	}
-	c, err := stats.CompareRounds(a, b, stats.Design{Paired: paired, Figures: figures})
-	if err != nil {
-		return nil
+	if c := untold(a, b, paired, figures, 0); c != nil {
+		return &c.Ratio
 	}
-	return &c.Ratio
+	return nil
 }
 
 // answer gives the word.
@@ -272,13 +272,21 @@ func (t *Table) suite() {
 	}
 }
 
-// untold is what the rounds of two sides say before it is put into a word; nil where they hold no figures.
-func untold(before, after []float64, paired bool, figures int) *Change {
+// untold is what the rounds of two sides say before it is put into a word; nil where they hold no
+// figures. Which side was measured first says inOrder.
+func untold(before, after []float64, paired bool, figures, first int) *Change {
 	c, err := stats.CompareRounds(before, after, stats.Design{Paired: paired, Figures: figures})
 	if err != nil {
 		return nil
 	}
-	return &Change{Comparison: c, PHolm: 1, Word: CannotTell}
+	change := &Change{Comparison: c, PHolm: 1, Word: CannotTell}
+	switch {
+	case c.Method == stats.NoTest:
+		change.Why = noTest(len(before), len(after), c)
+	case !paired && first != 0:
+		change.order(before, after, first)
+	}
+	return change
 }
 
 // together is always a t test: a mean over scenarios is near normal.
@@ -288,17 +296,9 @@ func together(before, after [][]float64, paired bool, first int, margin float64)
 	if err1 != nil || err2 != nil {
 		return nil
 	}
-	change := untold(a, b, paired, math.MaxInt32)
-	if change == nil {
-		return nil
+	change := untold(a, b, paired, math.MaxInt32, first)
+	if change != nil {
+		change.answer(change.P, margin, 1, false)
 	}
-	if change.Method == stats.NoTest {
-		change.Why = noTest(len(a), len(b), change.Comparison)
-		return change
-	}
-	if !paired && first != 0 {
-		change.order(a, b, first)
-	}
-	change.answer(change.P, margin, 1, false)
 	return change
 }

@@ -57,17 +57,15 @@ type Judgment struct {
 // loss is how much worse the figure is than expected, as a share; of a step that holds for several runs,
 // at least how much worse these are together.
 func (j Judgment) loss() float64 {
-	change := j.Change()
-	if l := j.Lasting; l != nil && !l.Drift && l.Runs > 1 {
-		change = min(change, l.Size.Center-1)
-		if j.Figure.Lower {
-			change = max(j.Change(), l.Size.Center-1)
-		}
-	}
+	worse := -1.0
 	if j.Figure.Lower {
-		return change
+		worse = 1
 	}
-	return -change
+	loss := worse * j.Change()
+	if l := j.Lasting; l != nil && !l.Drift && l.Runs > 1 {
+		loss = max(loss, worse*(l.Size.Center-1))
+	}
+	return loss
 }
 
 // Change is the new figure over the expected one, less 1.
@@ -192,13 +190,13 @@ func standing(side int) Standing { return [...]Standing{Regression, AsExpected, 
 
 // fitAlone is the fitness of rounds that nothing was measured in turn with.
 func fitAlone(f Figure, rounds []Sample) (unfit, string) {
-	if u, why := fitness(f, rounds); u != fit {
-		return u, why
+	u, why := fitness(f, rounds)
+	if u == fit {
+		if why = sharedHost(rounds); why != "" {
+			u = unfitMissing
+		}
 	}
-	if why := sharedHost(rounds); why != "" {
-		return unfitMissing, why
-	}
-	return fit, ""
+	return u, why
 }
 
 // noSeries says why there is nothing to judge by: what differs from the nearest runs of that

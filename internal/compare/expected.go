@@ -181,15 +181,12 @@ func AgainstTable(now *bundle.Bundle, e *Expectations) *Against {
 			return g[0].Scenario.Name == x.Scenario || fmt.Sprint(g[0].Scenario.ID) == x.Scenario ||
 				x.Number > 0 && strings.HasPrefix(g[0].Scenario.Name, fmt.Sprintf("Scenario-%d-", x.Number))
 		})
-		if at < 0 {
-			j.unfit, j.Why = unfitMissing, "not measured in this run"
-			a.Rows = append(a.Rows, j)
-			continue
-		}
-		p := pointOf(f, groups[at])
-		j.Now, j.Rounds = p.Value, p.Rounds
-		if j.unfit, j.Why = fitAlone(f, groups[at]); j.unfit == fit {
-			j.hold()
+		if j.unfit, j.Why = unfitMissing, "not measured in this run"; at >= 0 {
+			p := pointOf(f, groups[at])
+			j.Now, j.Rounds = p.Value, p.Rounds
+			if j.unfit, j.Why = fitAlone(f, groups[at]); j.unfit == fit {
+				j.hold()
+			}
 		}
 		a.Rows = append(a.Rows, j)
 	}

@@ -248,33 +248,15 @@ const p99 = 0.99
 // make claims where nothing changed.
 func latencyFigures() []Figure {
 	var all []Figure
-	for _, d := range []struct {
-		name string
-		of   func(*result.Result) fio.Latency
-		hist func(result.Second) *fio.Hist
-	}{
-		{
-			"read", func(r *result.Result) fio.Latency { return r.Total.Read.Completion() },
-			func(s result.Second) *fio.Hist { return s.Read.Hist },
-		},
-		{
-			"write", func(r *result.Result) fio.Latency { return r.Total.Write.Completion() },
-			func(s result.Second) *fio.Hist { return s.Write.Hist },
-		},
-		{
-			"sync", func(r *result.Result) fio.Latency { return r.Total.Sync.Lat },
-			func(s result.Second) *fio.Hist { return s.Sync },
-		},
-	} {
+	for i, name := range []string{"read", "write", "sync"} {
+		latency := func(r *result.Result) fio.Latency {
+			t := &r.Total
+			return [...]fio.Latency{t.Read.Completion(), t.Write.Completion(), t.Sync.Lat}[i]
+		}
+		hist := func(s result.Second) *fio.Hist { return [...]*fio.Hist{s.Read.Hist, s.Write.Hist, s.Sync}[i] }
 		for _, q := range []float64{0.5, p99} {
-			all = append(all, Figure{
-				Name:    fmt.Sprintf("%s p%g", d.name, 100*q),
-				Unit:    Nanoseconds,
-				Lower:   true,
-				latency: d.of,
-				hist:    d.hist,
-				q:       q,
-			})
+			name := fmt.Sprintf("%s p%g", name, 100*q)
+			all = append(all, Figure{Name: name, Unit: Nanoseconds, Lower: true, latency: latency, hist: hist, q: q})
 		}
 	}
 	return all

@@ -61,7 +61,7 @@ func fleetKey(run *bundle.Fleet, s *bundle.FleetScenario) Key {
 		Scenario: s.Name,
 		Work:     cmp.Or(s.Title, s.Name),
 		Layout:   strings.Join(slices.Sorted(maps.Keys(layouts)), "; "),
-		Size:     sizeOf(s.Size),
+		Size:     shown(s.Size),
 		Runtime:  timeOf(s.Runtime),
 		Group:    "fleet of " + text.List(hosts),
 	}

@@ -251,10 +251,8 @@ func unendedOf(s Side) []string {
 	}
 	var all []string
 	for _, x := range s.Samples {
-		sentence := unended(x.Run)
-		whole := !slices.ContainsFunc(x.Run.Scenarios, func(s bundle.Scenario) bool { return !done[s.Name] })
-		if !whole {
-			all = text.Once(all, sentence)
+		if slices.ContainsFunc(x.Run.Scenarios, func(s bundle.Scenario) bool { return !done[s.Name] }) {
+			all = text.Once(all, unended(x.Run))
 		}
 	}
 	return all

@@ -194,7 +194,7 @@ func keyOf(s Sample, by string) Key {
 		Suite:    s.Run.Run.Suite.Name,
 		Scenario: s.Scenario.Name,
 		Work:     workOf(s.Result).String(),
-		Size:     sizeOf(s.Scenario.Size),
+		Size:     shown(s.Scenario.Size),
 		Runtime:  timeOf(s.Scenario.Runtime),
 		Layout:   layoutOf(t, s.Scenario.Role),
 		Group:    t.Host.Name,
@@ -208,14 +208,7 @@ func keyOf(s Sample, by string) Key {
 	return k
 }
 
-// sizeOf and timeOf are how large the files are and how long the work runs in words, empty where that is not known.
-func sizeOf(b units.Bytes) string {
-	if b == 0 {
-		return ""
-	}
-	return b.String()
-}
-
+// timeOf is how long the work runs in words, empty where that is not known.
 func timeOf(d time.Duration) string {
 	if d == 0 {
 		return ""

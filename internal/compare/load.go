@@ -285,15 +285,17 @@ func (l *Loaded) runs(word string, s Source) (runs []*bundle.Bundle, name string
 
 // OpenAll opens all runs of a directory. What cannot be read, or did not come to its end, is noted.
 func OpenAll(dir string) (runs []*bundle.Bundle, notes []string, err error) {
-	l := &Loaded{}
-	runs, err = l.below(dir, true, false)
-	return runs, l.Notes, err
+	return openBelow(dir, true)
 }
 
 // OpenFleets opens all fleet runs of a directory as runs, alike.
 func OpenFleets(dir string) (runs []*bundle.Bundle, notes []string, err error) {
+	return openBelow(dir, false)
+}
+
+func openBelow(dir string, single bool) (runs []*bundle.Bundle, notes []string, err error) {
 	l := &Loaded{}
-	runs, err = l.below(dir, false, true)
+	runs, err = l.below(dir, single, !single)
 	return runs, l.Notes, err
 }
 

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
-	"time"
 
+	"plimsoll/internal/cloud"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/text"
+	"plimsoll/internal/units"
 )
 
 // fact is something of a sample that should not differ between sides.
@@ -32,7 +32,7 @@ func facts() []fact {
 // workFacts are those that only concern one work.
 func workFacts() []fact {
 	return []fact{
-		{"size", func(s Sample) string { return sizeOf(s.Scenario.Size) }},
+		{"size", func(s Sample) string { return shown(s.Scenario.Size) }},
 		{"files", func(s Sample) string {
 			if s.Scenario.Files == "" {
 				return "one for all jobs"
@@ -90,8 +90,8 @@ func (t *Table) unlike(where string, f fact, of func(side int) []Sample) {
 		if len(was) == 0 || len(is) == 0 { // one has scenarios that the other has not
 			continue
 		}
-		line := where + fmt.Sprintf("%s differs: %s in %s, %s in %s", f.what, list(was), t.Sides[t.Base].Name, list(is),
-			t.Sides[k].Name)
+		line := where + fmt.Sprintf("%s differs: %s in %s, %s in %s", f.what, text.Few(was), t.Sides[t.Base].Name,
+			text.Few(is), t.Sides[k].Name)
 		if named := t.Sides[k].Name; len(was) == 1 && len(is) == 1 && is[0] == named {
 			continue // that is what was asked for
 		}
@@ -101,23 +101,6 @@ func (t *Table) unlike(where string, f fact, of func(side int) []Sample) {
 
 func apart(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
-}
-
-func list(all []string) string {
-	if len(all) > 3 {
-		return fmt.Sprintf("%s and %d more", strings.Join(all[:2], ", "), len(all)-2)
-	}
-	return strings.Join(all, ", ")
-}
-
-func (s Side) end() time.Time {
-	var last time.Time
-	for _, x := range s.Samples {
-		if at := x.start(); at.After(last) {
-			last = at
-		}
-	}
-	return last
 }
 
 // apartLeast is how far a round must lie off before it is worth a note.
@@ -145,5 +128,50 @@ func (t *Table) rowNotes(r *Row) {
 		if n := t.Sides[k].Rounds; len(c.all) > 0 && len(c.all) < n {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s has %d of %d rounds in %s", r.Name, len(c.all), n, name))
 		}
+	}
+}
+
+// prices says what each side costs a month, where the sides are instance types, and what each I/O a
+// second costs that it sustains: of the first row that counts I/Os and has a figure of the side.
+func (t *Table) prices(sides []Side) {
+	var types []string
+	alike := true
+	for _, s := range sides {
+		typ := ""
+		for i, one := range s.Samples {
+			if of := one.label(ByInstance); i == 0 {
+				typ = of
+			} else if of != typ {
+				return
+			}
+		}
+		types = append(types, typ)
+		alike = alike && typ == types[0]
+	}
+	if alike {
+		return
+	}
+	p := cloud.BuiltinPrices()
+	priced := false
+	for k, typ := range types {
+		month, ok := p.Instance(typ)
+		if !ok {
+			continue
+		}
+		each := ""
+		for _, r := range t.Rows {
+			if c := &r.Cells[k]; r.Figure.Name == "IOPS" && c.measured() {
+				one := (month.Times(1/c.sustained()) + 50) / 100 * 100 // four decimals of a dollar
+				each = fmt.Sprintf(", $%s for each of %v sustained IOPS", one.Exact(), units.IOPS(c.sustained()))
+				if len(t.Rows) > 1 {
+					each += " (" + r.Name + ")"
+				}
+				break
+			}
+		}
+		t.Notes, priced = append(t.Notes, fmt.Sprintf("%s: %v a month%s", typ, month, each)), true
+	}
+	if priced {
+		t.Notes = append(t.Notes, "prices of instances in "+p.Region+": "+p.InstanceSource.String()+", without their volumes")
 	}
 }

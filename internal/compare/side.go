@@ -168,15 +168,11 @@ func (s Sample) topology() *topology.Topology { return cmp.Or(s.Result.Topology,
 // label are named in the error when there is no side at all, else counted in without.
 func GroupBy(key string, runs ...*bundle.Bundle) (sides []Side, without int, err error) {
 	groups := map[string]*Side{}
-	has := map[string]bool{}
+	has := map[string]string{}
 	for _, b := range runs {
 		for _, s := range samplesOf(b) {
-			for k := range s.Result.Labels {
-				has[k] = true
-			}
-			for k := range b.Run.Labels {
-				has[k] = true
-			}
+			maps.Copy(has, s.Result.Labels)
+			maps.Copy(has, b.Run.Labels)
 			value := s.label(key)
 			if value == "" {
 				without++
@@ -189,15 +185,18 @@ func GroupBy(key string, runs ...*bundle.Bundle) (sides []Side, without int, err
 		}
 	}
 	if len(groups) == 0 {
-		known := slices.Sorted(maps.Keys(has))
-		return nil, without, fmt.Errorf("no result carries the label %q; there are %s", key,
-			strings.Join(append([]string{ByInstance, ByHost, ByKernel, ByFio, ByScenario}, known...), ", "))
+		known := append([]string{ByInstance, ByHost, ByKernel, ByFio, ByScenario}, slices.Sorted(maps.Keys(has))...)
+		return nil, without, fmt.Errorf("no result carries the label %q; there are %s", key, strings.Join(known, ", "))
 	}
 	for _, name := range slices.Sorted(maps.Keys(groups)) {
 		groups[name].number()
 		sides = append(sides, *groups[name])
 	}
-	slices.SortStableFunc(sides, func(a, b Side) int { return a.start().Compare(b.start()) })
+	slices.SortStableFunc(sides, func(a, b Side) int {
+		first, _ := spanOf(a.Samples)
+		other, _ := spanOf(b.Samples)
+		return first.Compare(other)
+	})
 	return sides, without, nil
 }
 
@@ -210,16 +209,18 @@ func Within(b *bundle.Bundle) []Side {
 	return sides
 }
 
-// start is the earliest time of a side's samples, zero when not known.
-func (s Side) start() time.Time {
-	var first time.Time
-	for _, x := range s.Samples {
+// spanOf has the earliest and the latest start of samples, zero where not known.
+func spanOf(samples []Sample) (first, last time.Time) {
+	for _, x := range samples {
 		at := x.start()
 		if first.IsZero() || !at.IsZero() && at.Before(first) {
 			first = at
 		}
+		if at.After(last) {
+			last = at
+		}
 	}
-	return first
+	return first, last
 }
 
 func (s Sample) start() time.Time {

@@ -271,10 +271,7 @@ func curveOf(points []SweptPoint) SweptCurve {
 
 // distance of a point from a depth, as a factor.
 func distance(p SweptPoint, depth float64) float64 {
-	if float64(p.InFlight) > depth {
-		return float64(p.InFlight) / depth
-	}
-	return depth / float64(p.InFlight)
+	return max(float64(p.InFlight)/depth, depth/float64(p.InFlight))
 }
 
 // WithOptions sets fio options in every job of a file, in place of those of the same name.

@@ -171,7 +171,8 @@ func (r *Row) nameByWork() {
 }
 
 func columnOf(s Side) Column {
-	c := Column{Name: s.Name, Labels: map[string]string{}, Over: s.end().Sub(s.start())}
+	first, last := spanOf(s.Samples)
+	c := Column{Name: s.Name, Labels: map[string]string{}, Over: last.Sub(first)}
 	for i, x := range s.Samples {
 		c.Rounds = max(c.Rounds, x.Round)
 		c.Runs = text.Once(c.Runs, x.Run.Run.ID)

@@ -15,6 +15,7 @@ import (
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/suite"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 	"plimsoll/internal/verdict"
@@ -660,10 +661,10 @@ func TestCellOfRounds(t *testing.T) {
 }
 
 func TestListOfThree(t *testing.T) {
-	if got := list([]string{"a", "b", "c"}); got != "a, b, c" {
+	if got := text.Few([]string{"a", "b", "c"}); got != "a, b, c" {
 		t.Error(got)
 	}
-	if got := list([]string{"a", "b", "c", "d"}); got != "a, b and 2 more" {
+	if got := text.Few([]string{"a", "b", "c", "d"}); got != "a, b and 2 more" {
 		t.Error(got)
 	}
 	for _, c := range []struct {
@@ -901,12 +902,12 @@ func TestLabelsOfASample(t *testing.T) {
 		t.Error("an import has the times of its results alone")
 	}
 	later := Sample{Run: b, Result: &result.Result{Start: began.Add(time.Hour)}}
-	if side := (Side{Samples: []Sample{later, s, later}}); !side.start().Equal(began.Add(time.Hour)) || !side.end().Equal(began.Add(time.Hour)) {
-		t.Errorf("%v to %v", side.start(), side.end())
+	if first, last := spanOf([]Sample{later, s, later}); !first.Equal(began.Add(time.Hour)) || !last.Equal(began.Add(time.Hour)) {
+		t.Errorf("%v to %v", first, last)
 	}
 	earlier := Sample{Run: b, Result: &result.Result{Start: began}}
-	if side := (Side{Samples: []Sample{later, earlier}}); !side.start().Equal(began) {
-		t.Errorf("%v", side.start())
+	if first, _ := spanOf([]Sample{later, earlier}); !first.Equal(began) {
+		t.Errorf("%v", first)
 	}
 }
 
@@ -1225,7 +1226,8 @@ func TestStartOfASide(t *testing.T) {
 		"the first is not": {[]Sample{at(0), at(5), at(4)}, 4},
 		"none is":          {[]Sample{at(0)}, 0},
 	} {
-		if got, want := (Side{Samples: c.samples}).start(), at(c.want).Run.Run.Created; !got.Equal(want) {
+		got, _ := spanOf(c.samples)
+		if want := at(c.want).Run.Run.Created; !got.Equal(want) {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 
 	"plimsoll/internal/fio"
@@ -75,15 +76,17 @@ func workOfLoad(l fio.Workload) Work {
 	case l.Reads():
 		rate, iops = l.ReadRate, l.ReadIOPS
 	}
+	var load []string
 	if rate > 0 {
-		w.Load = fmt.Sprintf("at most %v per job", rate)
+		load = append(load, fmt.Sprintf("at most %v per job", rate))
 	}
-	if rate := iops; rate > 0 {
-		w.Load = strings.TrimSpace(w.Load + fmt.Sprintf(" at most %v IOPS per job", rate))
+	if iops > 0 {
+		load = append(load, fmt.Sprintf("at most %v IOPS per job", iops))
 	}
 	if l.ThinkTime > 0 {
-		w.Load = strings.TrimSpace(w.Load + fmt.Sprintf(" pauses of %s", text.Duration(l.ThinkTime)))
+		load = append(load, "pauses of "+text.Duration(l.ThinkTime))
 	}
+	w.Load = strings.Join(load, " ")
 	return w
 }
 
@@ -155,22 +158,12 @@ func likelyBS(mean float64) units.Bytes {
 type field struct{ name, value string }
 
 func (w Work) fields() []field {
-	number := func(n int) string {
-		if n == 0 {
-			return ""
-		}
-		return fmt.Sprint(n)
-	}
-	bs := ""
-	if w.BS > 0 {
-		bs = w.BS.String()
-	}
 	return []field{
 		{"direction", w.Direction},
 		{"order", w.Order},
-		{"block size", bs},
-		{"depth", number(w.Depth)},
-		{"jobs", number(w.Jobs)},
+		{"block size", shown(w.BS)},
+		{"depth", shown(w.Depth)},
+		{"jobs", shown(w.Jobs)},
 		{"engine", w.Engine},
 		{"sync", w.Sync},
 		{"load", w.Load},
@@ -216,17 +209,13 @@ func (w Work) whole() bool { return w.Engine != "" || w.Parts != "" }
 
 // with fills in what is not known of w.
 func (w Work) with(o Work) Work {
-	return Work{
-		Direction: cmp.Or(w.Direction, o.Direction),
-		Order:     cmp.Or(w.Order, o.Order),
-		BS:        cmp.Or(w.BS, o.BS),
-		Depth:     cmp.Or(w.Depth, o.Depth),
-		Jobs:      cmp.Or(w.Jobs, o.Jobs),
-		Engine:    cmp.Or(w.Engine, o.Engine),
-		Sync:      cmp.Or(w.Sync, o.Sync),
-		Load:      cmp.Or(w.Load, o.Load),
-		Parts:     cmp.Or(w.Parts, o.Parts),
+	theirs := reflect.ValueOf(o)
+	for f, v := range reflect.ValueOf(&w).Elem().Fields() {
+		if v.IsZero() {
+			v.Set(theirs.FieldByIndex(f.Index))
+		}
 	}
+	return w
 }
 
 // String is "random write 16 KiB, depth 1 × 16 jobs, psync".
@@ -237,33 +226,27 @@ func (w Work) String() string {
 	if w == (Work{}) {
 		return "what was run is not known"
 	}
-	parts := []string{strings.TrimSpace(w.Order + " " + cmp.Or(w.Direction, "I/O"))}
-	if w.BS > 0 {
-		parts[0] += " " + w.BS.String()
-	}
-	load := ""
+	var depth, jobs, sync string
 	if w.Depth > 0 {
-		load = fmt.Sprintf("depth %d", w.Depth)
+		depth = fmt.Sprintf("depth %d", w.Depth)
 	}
-	switch {
-	case w.Jobs > 1 && load != "":
-		load += fmt.Sprintf(" × %d jobs", w.Jobs)
-	case w.Jobs > 1:
-		load = fmt.Sprintf("%d jobs", w.Jobs)
+	if w.Jobs > 1 {
+		jobs = fmt.Sprintf("%d jobs", w.Jobs)
 	}
-	for _, p := range []string{load, w.Engine, w.sync(), w.Load} {
-		if p != "" {
-			parts = append(parts, p)
-		}
+	if w.Sync != "none" {
+		sync = w.Sync
 	}
-	return strings.Join(parts, ", ")
+	return text.Join(", ", text.Join(" ", w.Order, cmp.Or(w.Direction, "I/O"), shown(w.BS)),
+		text.Join(" × ", depth, jobs), w.Engine, sync, w.Load)
 }
 
-func (w Work) sync() string {
-	if w.Sync == "none" {
+// shown is empty for what is not known.
+func shown[T comparable](v T) string {
+	var unknown T
+	if v == unknown {
 		return ""
 	}
-	return w.Sync
+	return fmt.Sprint(v)
 }
 
 // StatedFor is the scenario of a suite that asks for the work that a result did, so that its thresholds

@@ -242,10 +242,11 @@ func (g alikeHosts) String() string {
 	if g.verdict == verdict.Invalid {
 		word = strings.ToUpper(word)
 	}
-	if g.reason == "" {
-		return fmt.Sprintf("%s %s %s.", text.Some(g.names, mostReasons), verb, word)
+	end := "."
+	if g.reason != "" {
+		end = ": " + g.reason
 	}
-	return fmt.Sprintf("%s %s %s: %s", text.Some(g.names, mostReasons), verb, word, g.reason)
+	return text.Some(g.names, mostReasons) + " " + verb + " " + word + end
 }
 
 var reasonCode = regexp.MustCompile(`PL[0-9]{3}`)

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,6 +11,7 @@ import (
 	"hash"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -170,13 +172,7 @@ func (h *host) pong(m message) {
 }
 
 func (h *host) best() clock {
-	best := h.clocks[0]
-	for _, c := range h.clocks {
-		if c.trip < best.trip {
-			best = c
-		}
-	}
-	return best
+	return slices.MinFunc(h.clocks, func(a, b clock) int { return cmp.Compare(a.trip, b.trip) })
 }
 
 // lose gives a host up and ends its connection.

@@ -63,6 +63,11 @@ func (m *Member) Serve(ctx context.Context) error {
 	defer lease.Stop()
 	var ended chan message // nil while nothing runs
 	var asked *plan
+	begin := func(p *plan, do func(context.Context, *plan) message) {
+		done := make(chan message, 1)
+		asked, ended = p, done
+		go func() { done <- do(running, p) }()
+	}
 	for {
 		var c command
 		var ok bool
@@ -91,11 +96,9 @@ func (m *Member) Serve(ctx context.Context) error {
 		case c.Ping > 0:
 			m.out.send(message{Pong: c.Ping, Mono: monotonic(), Wall: time.Now().UnixNano()})
 		case c.Plan != nil && asked == nil:
-			asked, ended = c.Plan, make(chan message, 1)
-			go func(ended chan message) { ended <- m.run(running, asked) }(ended)
+			begin(c.Plan, m.run)
 		case c.Check != nil && asked == nil:
-			asked, ended = c.Check, make(chan message, 1)
-			go func(ended chan message) { ended <- m.check(running, asked) }(ended)
+			begin(c.Check, m.check)
 		case c.Go != nil:
 			select {
 			case m.releases <- c:

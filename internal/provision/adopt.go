@@ -186,8 +186,7 @@ func (a *adoption) steps(ctx context.Context) error {
 func (a *adoption) array() {
 	md, w := a.top.MD, a.w
 	st := records.Step{
-		Title: fmt.Sprintf("the md array %s: %s, %s", a.top.Path, md.Level, text.Plural(len(w.Members), "member",
-			"members")),
+		Title:   fmt.Sprintf("the md array %s: %s, %s", a.top.Path, md.Level, text.Plural(len(w.Members), "member")),
 		Touches: append([]string{a.top.Path}, w.Paths()...),
 		Check:   []records.Cond{{Is: "array", Of: a.top.Path, Want: md.UUID}},
 		Undo:    []records.Action{{Stop: w.Devices()}},

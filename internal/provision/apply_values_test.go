@@ -454,7 +454,7 @@ func TestConditionsAreAnswered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for kind := range records.Kinds() {
+	for _, kind := range records.Kinds() {
 		if _, err := now.holds(t.Context(), records.Cond{Is: kind, Of: "@S0", Want: "x"}, false); err != nil &&
 			strings.Contains(err.Error(), "does not know") {
 			t.Errorf("%s: %v", kind, err)

@@ -49,7 +49,12 @@ func (s *Site) remove(l *records.Lines) error {
 	if err != nil {
 		return err
 	}
-	err = os.Remove(filepath.Join(s.Journal, l.Name+"-"+filepath.Base(l.File)+".before"))
+	return gone(filepath.Join(s.Journal, l.Name+"-"+filepath.Base(l.File)+".before"))
+}
+
+// gone removes a file, which need not be there.
+func gone(name string) error {
+	err := os.Remove(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -127,7 +127,7 @@ func (s *Site) Journals() (all []*records.Work, broken []*records.BrokenJournal,
 
 // forget removes an array's journal, and the directories when no other is there.
 func (s *Site) forget(w *records.Work) error {
-	if err := os.Remove(filepath.Join(s.Journal, w.Array+".json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := gone(filepath.Join(s.Journal, w.Array+".json")); err != nil {
 		return err
 	}
 	return sys.SyncDir(s.Journal)
@@ -175,11 +175,7 @@ func (s *state) release(ref string, f io.ReaderAt, size int64) error {
 
 func (s *Site) saveReleased(all map[string]records.Released) error {
 	if len(all) == 0 {
-		err := os.Remove(s.releasedFile())
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		return err
+		return gone(s.releasedFile())
 	}
 	data, err := text.JSON(all)
 	if err != nil {

@@ -22,7 +22,7 @@ func (p *planner) members(ctx context.Context, w *records.Work, d *topology.Decl
 	var open []topology.DeclaredVolume
 	var missing []string
 	for _, v := range d.Volumes {
-		if cmp.Or(v.Serial, v.ID, v.Path) == "" {
+		if v.Names() == "" {
 			open = append(open, v)
 			continue
 		}
@@ -154,7 +154,7 @@ func (p *planner) any(
 	for _, a := range p.decl.Arrays {
 		served := slices.Contains(slices.Collect(maps.Values(p.taken)), a.Name)
 		for _, v := range a.Volumes {
-			if !served && cmp.Or(v.Serial, v.ID, v.Path) == "" && topology.Alike(v.Size, like.Size) && v.Model == like.Model {
+			if !served && v.Names() == "" && topology.Alike(v.Size, like.Size) && v.Model == like.Model {
 				all++
 			}
 		}

@@ -332,7 +332,7 @@ func (p *planner) imagine(d *topology.DeclaredArray) (*records.Work, error) {
 	}
 	w := &records.Work{Array: d.Name, Want: want}
 	for i, v := range d.Volumes {
-		if t, _ := cloud.TypeNamed(v.Type); t.EBS() && cmp.Or(v.Serial, v.ID, v.Path) == "" {
+		if t, _ := cloud.TypeNamed(v.Type); t.EBS() && v.Names() == "" {
 			p.note("the serial number of an EBS volume is its ID without the dash")
 		}
 		place := fmt.Sprintf("%s-%d", strings.ToUpper(d.Name), i+1)

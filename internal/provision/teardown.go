@@ -39,7 +39,7 @@ func (s *Site) Teardown(ctx context.Context, names []string, destroy records.Giv
 				w.Array, w.Replacing.Old, w.Replacing.New)
 		}
 	}
-	given, err := s.clear(context.WithoutCancel(ctx), journals, destroy)
+	given, err := s.Clear(context.WithoutCancel(ctx), journals, destroy)
 	if err != nil {
 		return err
 	}
@@ -74,15 +74,9 @@ func (s *Site) Teardown(ctx context.Context, names []string, destroy records.Giv
 	return gone
 }
 
-// Clear is the error that Teardown would refuse with before it touches anything.
-func (s *Site) Clear(ctx context.Context, journals []*records.Work, destroy records.GiveUp) error {
-	_, err := s.clear(ctx, journals, destroy)
-	return err
-}
-
-// clear surveys the arrays and returns what is given up; anything else that stands in the way is an
-// error.
-func (s *Site) clear(ctx context.Context, journals []*records.Work, destroy records.GiveUp) ([]records.Obstacle,
+// Clear surveys the arrays and returns what is given up; anything else that stands in the way is an
+// error, with which Teardown refuses before it touches anything.
+func (s *Site) Clear(ctx context.Context, journals []*records.Work, destroy records.GiveUp) ([]records.Obstacle,
 	error,
 ) {
 	all, err := s.Survey(ctx, journals)

@@ -206,7 +206,7 @@ func until(tb testing.TB, n int) {
 				if err != nil {
 					tb.Fatal(err)
 				}
-				if !p.Known(0.03) && k < len(rounds) {
+				if p.Half > 0.03 && k < len(rounds) {
 					continue
 				}
 				counts = append(counts, float64(k))

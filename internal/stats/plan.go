@@ -65,9 +65,6 @@ type Precision struct {
 	Planned int
 }
 
-// Known says that the goal is reached.
-func (p Precision) Known(goal float64) bool { return p.Half <= goal }
-
 // PrecisionOf judges rounds of one figure against a goal such as 0.03. Values must be above 0.
 func PrecisionOf(rounds []float64, goal float64) (Precision, error) {
 	level, err := Level(rounds)

@@ -66,22 +66,22 @@ const (
 // averages where it has room below Holm. No pairs: Welch's t; from seven rounds per side on the U
 // test with the Hodges-Lehmann interval. One round on a side has no test and never will: P is 1 and
 // Ratio has no interval.
-func CompareRounds(a, b []float64, d Design) (Comparison, error) {
+func CompareRounds(a, b []float64, d Design) (c Comparison, err error) {
 	if len(a) == 0 || len(b) == 0 {
-		return Comparison{}, errors.New("no rounds to compare")
+		return c, errors.New("no rounds to compare")
 	}
 	if d.Paired && len(a) != len(b) {
-		return Comparison{}, fmt.Errorf("%d and %d rounds are not pairs", len(a), len(b))
+		return c, fmt.Errorf("%d and %d rounds are not pairs", len(a), len(b))
 	}
 	la, err := logsOf(a)
 	if err != nil {
-		return Comparison{}, err
+		return c, err
 	}
 	lb, err := logsOf(b)
 	if err != nil {
-		return Comparison{}, err
+		return c, err
 	}
-	c := Comparison{P: 1, Paired: d.Paired}
+	c.P, c.Paired = 1, d.Paired
 	if d.Paired {
 		c.pairs(la, lb, max(1, d.Figures))
 	} else {

@@ -203,10 +203,10 @@ func TestPlans(t *testing.T) {
 	// With t(N-1) 18 rounds are planned where the t of the rounds so far plans 29.
 	five := []float64{950, 1050, 1000, 940, 1060}
 	p, err := PrecisionOf(five, 0.03)
-	if err != nil || p.Planned < 17 || p.Planned > 22 || p.Known(.03) {
+	if err != nil || p.Planned < 17 || p.Planned > 22 || p.Half <= .03 {
 		t.Errorf("%+v %v", p, err)
 	}
-	if p, _ := PrecisionOf(five[:4], 0.03); p.Known(1e9) || p.Planned != 0 {
+	if p, _ := PrecisionOf(five[:4], 0.03); p.Half <= 1e9 || p.Planned != 0 {
 		t.Errorf("four rounds: %+v", p)
 	}
 }

@@ -34,15 +34,15 @@ type estimateJSON struct {
 	Center *float64 `json:"center"`
 	Lo     *float64 `json:"lo"`
 	Hi     *float64 `json:"hi"`
-	N      int      `json:"n"`
-	None   string   `json:"no_interval,omitempty"`
-	Doubts []string `json:"doubts,omitempty"`
+	*plainEstimate
 }
+
+type plainEstimate Estimate
 
 // MarshalJSON writes null for the center of an estimate of nothing, and for the bounds of one without an
 // interval.
 func (e Estimate) MarshalJSON() ([]byte, error) {
-	out := estimateJSON{N: e.N, None: e.None, Doubts: e.Doubts}
+	out := estimateJSON{plainEstimate: (*plainEstimate)(&e)}
 	if e.N > 0 || e.Center != 0 {
 		out.Center = &e.Center
 	}
@@ -54,19 +54,13 @@ func (e Estimate) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads what MarshalJSON wrote, and bounds of older files as they are.
 func (e *Estimate) UnmarshalJSON(data []byte) error {
-	var in estimateJSON
+	*e = Estimate{}
+	in := estimateJSON{plainEstimate: (*plainEstimate)(e)}
 	if err := json.Unmarshal(data, &in); err != nil {
 		return err
 	}
 	center := cmp.Or(in.Center, new(float64))
-	*e = Estimate{
-		Center: *center,
-		Lo:     *cmp.Or(in.Lo, center),
-		Hi:     *cmp.Or(in.Hi, center),
-		N:      in.N,
-		None:   in.None,
-		Doubts: in.Doubts,
-	}
+	e.Center, e.Lo, e.Hi = *center, *cmp.Or(in.Lo, center), *cmp.Or(in.Hi, center)
 	return nil
 }
 

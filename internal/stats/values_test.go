@@ -269,9 +269,6 @@ func TestPrecisionByHand(t *testing.T) {
 	if p.Planned != 56 {
 		t.Errorf("%+v", p)
 	}
-	if !p.Known(p.Half) || p.Known(p.Half*0.999) {
-		t.Error("known")
-	}
 	if few, _ := PrecisionOf(xs[:4], 0.05); !math.IsInf(few.Half, 1) || few.Spread == 0 {
 		t.Errorf("%+v", few)
 	}

@@ -153,6 +153,14 @@ func Some(names []string, most int) string {
 	return List(append(names[:shown:shown], Count(len(names)-shown)+" more"))
 }
 
+// Few names up to three, and of more the first two and how many there are: "a, b and 4 more".
+func Few(names []string) string {
+	if len(names) > 3 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:2], ", "), len(names)-2)
+	}
+	return strings.Join(names, ", ")
+}
+
 // Present are the parts that are not empty.
 func Present(parts ...string) []string {
 	return slices.DeleteFunc(slices.Clone(parts), func(s string) bool { return s == "" })
@@ -161,12 +169,14 @@ func Present(parts ...string) []string {
 // Join joins what is not empty.
 func Join(between string, parts ...string) string { return strings.Join(Present(parts...), between) }
 
-// Once is all with one word more, unless that is empty or among them.
-func Once(all []string, one string) []string {
-	if one == "" || slices.Contains(all, one) {
-		return all
+// Once is all with more words, each unless it is empty or among them.
+func Once(all []string, more ...string) []string {
+	for _, one := range more {
+		if one != "" && !slices.Contains(all, one) {
+			all = append(all, one)
+		}
 	}
-	return append(all, one)
+	return all
 }
 
 // Bar draws a share in a number of columns.

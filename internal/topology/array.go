@@ -80,9 +80,8 @@ func (t *Topology) passes(d *block.Device) *block.Device {
 		// Thin pools and caches carry their data in one part and a map of it in another.
 		subs = slices.DeleteFunc(subs, func(s string) bool {
 			v := t.Tree.Devices[s].LV
-			return v != nil &&
-				(strings.HasSuffix(v.Name, "_tmeta") || strings.HasSuffix(v.Name, "_cmeta") ||
-					strings.HasSuffix(v.Name, "_cdata") || strings.HasSuffix(v.Name, "_cvol"))
+			return v != nil && slices.ContainsFunc(strings.Fields("_tmeta _cmeta _cdata _cvol"),
+				func(end string) bool { return strings.HasSuffix(v.Name, end) })
 		})
 		if len(subs) == 0 { // where the data's own part is not seen
 			return nil
@@ -228,8 +227,6 @@ func volume(d *block.Device) Volume {
 		Origins: map[string]Origin{"device": {Detected, "/sys/class/block/" + d.Name}},
 	}
 	switch {
-	case cloud.IsEBS(d.Model):
-		v.Network, v.ID = true, ebsID(d.Serial)
 	case cloud.IsNetwork(d.Model), cloud.AzureRemote(d.Links):
 		v.Network = true
 	case d.Kind == block.Loop:
@@ -238,10 +235,8 @@ func volume(d *block.Device) Volume {
 		v.Type = NVMe
 	}
 	// Elsewhere (QEMU, a test lab) the serial alone may say it.
-	if v.ID == "" {
-		if v.ID = ebsID(d.Serial); v.ID != "" {
-			v.Network, v.Type = true, ""
-		}
+	if v.ID = ebsID(d.Serial); v.ID != "" {
+		v.Network, v.Type = true, ""
 	}
 	return v
 }

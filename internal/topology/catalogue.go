@@ -29,7 +29,7 @@ func (t *Topology) catalogue() {
 	} else if t.Instance.Type != "" {
 		t.note("instance type %s is not in the catalogue: declare its limits", t.Instance.Type)
 	}
-	for v := range t.volumes() {
+	for v := range t.Volumes() {
 		switch {
 		case cloud.IsLocal(v.Model) && known && facts.Local.Limits.Known():
 			v.ofMachine(facts.Local)
@@ -39,8 +39,8 @@ func (t *Topology) catalogue() {
 	}
 }
 
-// volumes are those of all arrays, everyVolume with them those beside the paths under test.
-func (t *Topology) volumes() iter.Seq[*Volume] { return volumesOf(t.Arrays) }
+// Volumes are those of all arrays, everyVolume with them those beside the paths under test.
+func (t *Topology) Volumes() iter.Seq[*Volume] { return volumesOf(t.Arrays) }
 
 func (t *Topology) everyVolume() iter.Seq[*Volume] {
 	return volumesOf(append(slices.Clone(t.Arrays), Array{Volumes: t.others}))
@@ -127,7 +127,7 @@ func (t *Topology) capVolumes() {
 	if f.NVMe {
 		return
 	}
-	for v := range t.volumes() {
+	for v := range t.Volumes() {
 		if v.Network && v.Sustained.IOPS > cloud.XenVolumeIOPS {
 			v.Sustained.IOPS = cloud.XenVolumeIOPS
 			v.Origin.Where += "; at most 32,000 IOPS on " + t.Instance.Type
@@ -139,12 +139,11 @@ func (t *Topology) capVolumes() {
 // ownDrives gives volumes that are declared as NVMe drives, of which nothing else is known, the limits of
 // the machine's own drives.
 func (t *Topology) ownDrives(f cloud.InstanceFacts) {
-	for v := range t.volumes() {
+	for v := range t.Volumes() {
 		declared := v.Type == NVMe && !v.Network && v.Device == "" && !v.Sustained.Known()
-		if !declared || !f.Local.Limits.Known() || f.Local.Temp {
-			continue
+		if declared && f.Local.Limits.Known() && !f.Local.Temp {
+			v.ofMachine(f.Local)
 		}
-		v.ofMachine(f.Local)
 	}
 }
 
@@ -156,7 +155,7 @@ func (t *Topology) impossible() error {
 		return nil
 	}
 	attached, drives := 0, 0
-	for v := range t.volumes() {
+	for v := range t.Volumes() {
 		typ, known := cloud.TypeNamed(v.Type)
 		switch {
 		case known && typ.Provider != f.Vendor:

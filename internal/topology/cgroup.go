@@ -26,8 +26,9 @@ const version1Base = "sys/fs/cgroup/blkio"
 
 // throttles reads io.max of the process's own group and of all above it (cgroup v2,
 // Documentation/admin-guide/cgroup-v2.rst), and blkio.throttle of its own group (v1, where limits
-// of a group hold for it alone). What cannot be read limits nothing as far as is known.
-func throttles(root fs.FS, name func(major, minor uint32) string) []Throttle {
+// of a group hold for it alone), on the devices that names has by major:minor. What cannot be read
+// limits nothing as far as is known.
+func throttles(root fs.FS, names map[string]string) []Throttle {
 	var all []Throttle
 	for line := range strings.Lines(readText(root, "proc/self/cgroup")) {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3) // 0::/system.slice/db.service, 7:blkio:/
@@ -37,11 +38,11 @@ func throttles(root fs.FS, name func(major, minor uint32) string) []Throttle {
 		switch {
 		case parts[0] == "0" && parts[1] == "":
 			for _, base := range version2Bases {
-				all = append(all, chain(root, base, parts[2], name)...)
+				all = append(all, chain(root, base, parts[2], names)...)
 			}
 		case slices.Contains(strings.Split(parts[1], ","), "blkio"):
 			group := inside(root, version1Base, parts[2])
-			all = append(all, throttlesOf(root, version1Base, group, name)...)
+			all = append(all, throttlesOf(root, version1Base, group, names)...)
 		}
 	}
 	return all
@@ -58,9 +59,9 @@ func inside(root fs.FS, base, group string) string {
 }
 
 // chain reads the limits from a group up to the root that can be seen.
-func chain(root fs.FS, base, group string, name func(major, minor uint32) string) (all []Throttle) {
+func chain(root fs.FS, base, group string, names map[string]string) (all []Throttle) {
 	for group = inside(root, base, group); ; group = path.Dir(group) {
-		all = append(all, throttlesOf(root, base, group, name)...)
+		all = append(all, throttlesOf(root, base, group, names)...)
 		if group == "/" {
 			return all
 		}
@@ -68,19 +69,19 @@ func chain(root fs.FS, base, group string, name func(major, minor uint32) string
 }
 
 // throttlesOf are the limits of one group, by device in the order in which these are named.
-func throttlesOf(root fs.FS, base, group string, name func(major, minor uint32) string) (all []Throttle) {
+func throttlesOf(root fs.FS, base, group string, names map[string]string) (all []Throttle) {
 	written(func(file string) string { return readText(root, file) }, base, group, func(l GroupLimit) {
-		device := deviceOf(l.Number, name)
+		device := names[l.Number]
+		if device == "" {
+			return
+		}
 		i := slices.IndexFunc(all, func(t Throttle) bool { return t.Device == device })
-		if device != "" && i < 0 {
+		if i < 0 {
 			i = len(all)
 			if l.Version == 1 {
 				l.File = path.Dir(l.File) + "/blkio.throttle.*"
 			}
 			all = append(all, Throttle{Device: device, Group: group, Origin: Origin{Detected, l.File}})
-		}
-		if device == "" {
-			return
 		}
 		into := &all[i].Limits
 		switch l.What {
@@ -97,31 +98,11 @@ func throttlesOf(root fs.FS, base, group string, name func(major, minor uint32) 
 	return all
 }
 
-func deviceOf(numbers string, name func(major, minor uint32) string) string {
-	var major, minor uint32
-	if n, err := fmt.Sscanf(numbers, "%d:%d", &major, &minor); n != 2 || err != nil {
-		return ""
-	}
-	return name(major, minor)
-}
-
 // throttle gives each target the limits that its own devices are under.
 func (t *Topology) throttle(root fs.FS) {
-	all := throttles(root, func(major, minor uint32) string {
-		for _, d := range t.Tree.Devices {
-			if d.Major == major && d.Minor == minor {
-				return d.Name
-			}
-		}
-		return ""
-	})
 	for i := range t.Targets {
 		target := &t.Targets[i]
-		for _, one := range all {
-			if slices.Contains(target.Devices, one.Device) {
-				target.Throttles = append(target.Throttles, one)
-			}
-		}
+		target.Throttles = throttles(root, t.Numbers(target))
 	}
 }
 
@@ -149,7 +130,7 @@ func GroupPath(root fs.FS, name string) (dir string, v1 bool) {
 
 // GroupLimits are those that a group of GroupPath has on a device.
 func GroupLimits(root fs.FS, dir string, v1 bool, major, minor uint32) Limits {
-	is := func(a, b uint32) string { return map[bool]string{true: "it"}[a == major && b == minor] }
+	is := map[string]string{fmt.Sprintf("%d:%d", major, minor): "it"}
 	base := version1Base
 	if !v1 {
 		base = version2Bases[0]

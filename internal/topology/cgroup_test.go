@@ -17,9 +17,7 @@ import (
 // TestThrottles: a service in a slice, both limited; version 1; a container that sees its own group
 // at the root.
 func TestThrottles(t *testing.T) {
-	name := func(major, minor uint32) string {
-		return map[[2]uint32]string{{8, 16}: "sdb", {259, 0}: "nvme0n1"}[[2]uint32{major, minor}]
-	}
+	names := map[string]string{"8:16": "sdb", "259:0": "nvme0n1"}
 	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
 	for what, c := range map[string]struct {
 		root fstest.MapFS
@@ -60,7 +58,7 @@ func TestThrottles(t *testing.T) {
 		}, []Throttle{{"sdb", "/db", Limits{ReadIOPS: 1}, Origin{Detected, "/sys/fs/cgroup/blkio/db/blkio.throttle.*"}}}},
 		"nothing": {fstest.MapFS{}, nil},
 	} {
-		got := throttles(c.root, name)
+		got := throttles(c.root, names)
 		if len(got) != len(c.want) {
 			t.Errorf("%s: %+v", what, got)
 			continue
@@ -88,7 +86,7 @@ func TestThrottlesOfTargets(t *testing.T) {
 		"another major": {block.Device{Name: "sdb", Major: 259, Minor: 16}, 0},
 	} {
 		topo := Topology{
-			Tree:    &block.Tree{Devices: map[string]*block.Device{"sdb": &c.of}},
+			Tree:    &block.Tree{Devices: map[string]*block.Device{"sda": {}, "sdb": &c.of}},
 			Targets: []Target{{Devices: []string{"sda"}}, {Devices: []string{"sda", "sdb"}}, {}},
 		}
 		topo.throttle(root)
@@ -131,12 +129,8 @@ func TestRealThrottle(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(group, "blkio.throttle.read_iops_device"), []byte(line), 0); err != nil {
 		t.Skipf("SKIPPED: %v: the limit of a real group was not read", err)
 	}
-	got := throttlesOf(m.Root, version1Base, "/"+filepath.Base(group), func(major, minor uint32) string {
-		if major == disk.Major && minor == disk.Minor {
-			return disk.Name
-		}
-		return ""
-	})
+	names := map[string]string{fmt.Sprintf("%d:%d", disk.Major, disk.Minor): disk.Name}
+	got := throttlesOf(m.Root, version1Base, "/"+filepath.Base(group), names)
 	if len(got) != 1 || got[0].Limits != (Limits{ReadIOPS: 1234}) || got[0].Device != disk.Name {
 		t.Errorf("%s: %+v", line, got)
 	}
@@ -147,7 +141,11 @@ func FuzzIOMax(f *testing.F) {
 	f.Add("8:16 rbps=18446744073709551615")
 	bounded.Fuzz(f, func(t *testing.T, line string) {
 		root := fstest.MapFS{"io.max": &fstest.MapFile{Data: []byte(line)}}
-		for _, one := range throttlesOf(root, ".", "/", func(_, _ uint32) string { return "sdb" }) {
+		names := map[string]string{"8:16": "sdb"}
+		for f := range strings.FieldsSeq(line) {
+			names[f] = "sdb"
+		}
+		for _, one := range throttlesOf(root, ".", "/", names) {
 			if !one.Limits.Known() || one.Device == "" {
 				t.Errorf("%q: %+v", line, one)
 			}

@@ -111,10 +111,8 @@ type DeclaredFilesystem struct {
 	Origin     Origin
 }
 
-// names says which volume is meant, "" for any.
-func (v *DeclaredVolume) names() string {
-	return cmp.Or(v.Serial, v.ID, v.Path)
-}
+// Names says which volume is meant, "" for any.
+func (v *DeclaredVolume) Names() string { return cmp.Or(v.Serial, v.ID, v.Path) }
 
 var layouts = regexp.MustCompile(`^(n|f|o|near|far|offset)=?([0-9]*)$`)
 

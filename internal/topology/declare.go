@@ -406,7 +406,7 @@ func (t *Topology) overlayVolumes(a *Array, d *DeclaredArray) error {
 	}
 	for i, w := range wanted {
 		v := &a.Volumes[left[i]]
-		if id := w.names(); id != "" && v.Device != "" {
+		if id := w.Names(); id != "" && v.Device != "" {
 			t.note("%s: the volume %s is not in %s", w.Origin.Where, id, a.Name)
 		}
 		if err := v.declare(w); err != nil {

@@ -86,6 +86,11 @@ func (t *Topology) addTarget(m *sys.Machine, role Role, path string) {
 	if target.Device == "" {
 		return
 	}
+	t.under(&target)
+}
+
+// under finds what lies below a target's device.
+func (t *Topology) under(target *Target) {
 	target.Devices = t.Tree.Below(target.Device)
 	a := t.build(target.Device)
 	target.Array = a.Name
@@ -129,10 +134,6 @@ func (t *Topology) noteInferred(why error) {
 
 // noteUnknown says for how many volumes no limit is known, and how to say them.
 func (t *Topology) noteUnknown() {
-	example := cloud.AWS().Terms().Example
-	if p := cloud.Named(t.Instance.Cloud); p != nil {
-		example = p.Terms().Example
-	}
 	for _, a := range t.Arrays {
 		n, network, count := 0, false, ""
 		if len(a.Volumes) > 1 {
@@ -147,7 +148,7 @@ func (t *Topology) noteUnknown() {
 		switch {
 		case network:
 			t.note("%s: the limits of its network volumes cannot be seen from here; declare them, such as --volumes %s%s",
-				a.Path, count, example)
+				a.Path, count, t.Instance.example())
 		case n > 0:
 			t.note("%s: limits of its volumes unknown; declare them, such as --volumes %s3000iops:125MiB/s", a.Path,
 				count)
@@ -234,10 +235,8 @@ func Live(m *sys.Machine, name string) (*Topology, *block.Stack, error) {
 		t.follow(s)
 	}
 	if s.Device != "" && s.Tree.Devices[s.Device] != nil {
-		target.Device, target.Devices = s.Device, s.Tree.Below(s.Device)
-		a := t.build(s.Device)
-		target.Array = a.Name
-		t.Arrays = append(t.Arrays, a)
+		target.Device = s.Device
+		t.under(&target)
 	}
 	t.Targets = []Target{target}
 	return t, s, nil

@@ -137,17 +137,12 @@ func (g *Groups) limitsOf(base, group string) {
 		g.quota(base, group)
 	}
 	written(g.read.Text, base, group, func(l GroupLimit) {
-		if g.names[l.Number] != "" {
-			g.add(l)
+		if l.Device = g.names[l.Number]; l.Device != "" {
+			dir := path.Dir(strings.TrimPrefix(l.File, "/"))
+			l.Processes = len(strings.Fields(g.read.Text(dir + "/cgroup.procs")))
+			g.limits = append(g.limits, l)
 		}
 	})
-}
-
-func (g *Groups) add(l GroupLimit) {
-	l.Device = g.names[l.Number]
-	dir := path.Dir(strings.TrimPrefix(l.File, "/"))
-	l.Processes = len(strings.Fields(g.read.Text(dir + "/cgroup.procs")))
-	g.limits = append(g.limits, l)
 }
 
 // count is what a group of version 2 has used so far of what is limited.

@@ -332,7 +332,7 @@ func TestAttachedOnce(t *testing.T) {
 	if got != "a/x b/ / c/w / " {
 		t.Error(got)
 	}
-	for v := range top.volumes() {
+	for v := range top.Volumes() {
 		if v.ID != "b" {
 			v.Burst.IOPS = 1
 		}

@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"cmp"
 	"io/fs"
 	"strconv"
 	"strings"
@@ -75,12 +76,10 @@ func cloudOf(p *cloud.Provider) string {
 
 // Example is how --volumes names volumes: with a type of the cloud that the machine is on.
 func (i Instance) Example() string {
-	p := cloud.Named(i.Cloud)
-	if p == nil {
-		p = cloud.AWS()
-	}
-	return "8x" + p.Terms().Example
+	return "8x" + i.example()
 }
+
+func (i Instance) example() string { return cmp.Or(cloud.Named(i.Cloud), cloud.AWS()).Terms().Example }
 
 // readText is a small file without the white space around it, "" when it cannot be read.
 func readText(root fs.FS, name string) string {

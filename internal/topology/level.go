@@ -161,7 +161,7 @@ func PiecesAligned(bs, align, chunk units.Bytes) float64 {
 }
 
 // GCD is the greatest common divisor.
-func GCD(a, b units.Bytes) units.Bytes {
+func GCD[T ~int64 | ~uint64](a, b T) T {
 	for b > 0 {
 		a, b = b, a%b
 	}

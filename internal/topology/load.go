@@ -51,14 +51,14 @@ func (l *loader) origin(line int) Origin {
 func read(mapping any, prefix string, into map[string]any) (lines map[string]int, err error) {
 	lines = map[string]int{}
 	for f, v := range reflect.ValueOf(mapping).Fields() {
-		if !f.IsExported() || v.Type() != reflect.TypeFor[scalar]() {
+		if !f.IsExported() {
 			continue
 		}
 		s, _ := reflect.TypeAssert[scalar](v)
-		key := cmp.Or(f.Tag.Get("yaml"), strings.ToLower(f.Name))
 		if s.line == 0 {
 			continue
 		}
+		key := cmp.Or(f.Tag.Get("yaml"), strings.ToLower(f.Name))
 		lines[key] = s.line
 		if failed := understand(into[key], s.text); failed != nil && err == nil {
 			err = wrong(s.line, prefix+key, "%w", failed)
@@ -251,11 +251,11 @@ func (l *loader) volumes(a *DeclaredArray, list volumesYAML) error {
 			return err
 		}
 		v.Origin = l.origin(y.at)
-		if n == 0 && len(list) == 1 && v.names() == "" {
+		if n == 0 && len(list) == 1 && v.Names() == "" {
 			a.Each = true
 		}
-		if n > 1 && v.names() != "" {
-			return wrong(y.at, "volumes", "%.60s is one volume, not %d", v.names(), n)
+		if n > 1 && v.Names() != "" {
+			return wrong(y.at, "volumes", "%.60s is one volume, not %d", v.Names(), n)
 		}
 		for range max(n, 1) {
 			a.Volumes = append(a.Volumes, v)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -72,7 +71,7 @@ func (t *Topology) askCloud(ctx context.Context, m *sys.Machine) *watched {
 // with those by their size counts.
 func (t *Topology) beside() {
 	used := map[string]bool{}
-	for v := range t.volumes() {
+	for v := range t.Volumes() {
 		used[v.Device] = true
 	}
 	for _, name := range t.Tree.Names() {
@@ -180,7 +179,7 @@ func (t *Topology) askBalances(ctx context.Context, w *watched) {
 		return
 	}
 	var ids []string // each once
-	for v := range t.volumes() {
+	for v := range t.Volumes() {
 		if v.Burst.Known() {
 			ids = text.Once(ids, v.ID)
 		}
@@ -194,21 +193,17 @@ func (t *Topology) askBalances(ctx context.Context, w *watched) {
 			w.unreported = append(w.unreported, id)
 		}
 	}
-	for v := range t.volumes() {
+	for v := range t.Volumes() {
 		if b, ok := left.Volumes[v.ID]; ok {
 			v.Balance = balance(&b, w.cloud.Terms().VolLeft)
 		}
 	}
-	if n := len(w.unreported); n > 0 {
-		of := strings.Join(w.unreported, ", ")
-		if n > 3 {
-			of = fmt.Sprintf("%s and %d more", strings.Join(w.unreported[:2], ", "), n-2)
-		}
+	if len(w.unreported) > 0 {
 		// "Data is reported to CloudWatch only when the volume is active", and a new instance has
 		// none yet
 		if w.failed == nil {
 			w.failed = errors.New("CloudWatch has no value for the last hour; it gets none for idle or new volumes")
 		}
-		t.note("the burst balance of %s is not known: %v", of, w.failed)
+		t.note("the burst balance of %s is not known: %v", text.Few(w.unreported), w.failed)
 	}
 }

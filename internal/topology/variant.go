@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -90,10 +91,7 @@ func (l Layout) edit(name string, do func([]yamlfile.MapSlice) error) (Layout, e
 	var in struct {
 		Arrays []yamlfile.MapSlice `yaml:"arrays"`
 	}
-	if err := yamlfile.Ordered(l.YAML, &file); err != nil {
-		return l, fmt.Errorf("%s: %w", l.Name, err)
-	}
-	if err := yamlfile.Ordered(l.YAML, &in); err != nil {
+	if err := cmp.Or(yamlfile.Ordered(l.YAML, &file), yamlfile.Ordered(l.YAML, &in)); err != nil {
 		return l, fmt.Errorf("%s: %w", l.Name, err)
 	}
 	if err := do(in.Arrays); err != nil {
@@ -215,7 +213,7 @@ func set(m *yamlfile.MapSlice, key string, value any) {
 func Foresee(ctx context.Context, m *sys.Machine, decl *Declaration) (*Topology, error) {
 	t, err := FromDeclaration(decl)
 	open := func(v *Volume) bool { return !v.Sustained.Known() }
-	if err != nil || !slices.ContainsFunc(slices.Collect(t.volumes()), open) {
+	if err != nil || !slices.ContainsFunc(slices.Collect(t.Volumes()), open) {
 		return t, err
 	}
 	inv, err := TakeInventory(ctx, m)
@@ -226,7 +224,7 @@ func Foresee(ctx context.Context, m *sys.Machine, decl *Declaration) (*Topology,
 	if !t.Instance.Known() {
 		t.Instance = inv.Instance
 	}
-	for v := range t.volumes() {
+	for v := range t.Volumes() {
 		n := slices.IndexFunc(inv.Disks, func(d Disk) bool { return v.Serial != "" && d.Serial == v.Serial })
 		if n >= 0 && !v.Sustained.Known() {
 			*v = inv.Disks[n].Volume

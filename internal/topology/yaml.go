@@ -88,11 +88,7 @@ type scalars []scalar
 
 // UnmarshalYAML takes a value or a list.
 func (s *scalars) UnmarshalYAML(n ast.Node) error {
-	nodes := []ast.Node{n}
-	if list, ok := n.(*ast.SequenceNode); ok {
-		nodes = list.Values
-	}
-	for _, v := range nodes {
+	for _, v := range nodes(n) {
 		var one scalar
 		if err := one.UnmarshalYAML(v); err != nil {
 			return err
@@ -105,6 +101,14 @@ func (s *scalars) UnmarshalYAML(n ast.Node) error {
 }
 
 // UnmarshalYAML takes a type alone, or a mapping.
+// nodes are those of a list, or the one that stands for a list of one.
+func nodes(n ast.Node) []ast.Node {
+	if list, ok := n.(*ast.SequenceNode); ok {
+		return list.Values
+	}
+	return []ast.Node{n}
+}
+
 func (i *instanceYAML) UnmarshalYAML(n ast.Node) error {
 	if _, ok := n.(ast.MapNode); !ok {
 		return i.Type.UnmarshalYAML(n)
@@ -117,11 +121,7 @@ type volumesYAML []volumeYAML
 
 // UnmarshalYAML takes volumes on one line, a mapping, or a list of both.
 func (v *volumesYAML) UnmarshalYAML(n ast.Node) error {
-	nodes := []ast.Node{n}
-	if list, ok := n.(*ast.SequenceNode); ok {
-		nodes = list.Values
-	}
-	for _, n := range nodes {
+	for _, n := range nodes(n) {
 		one := volumeYAML{}
 		if _, ok := n.(ast.MapNode); ok {
 			if err := yamlfile.Node(n, &one); err != nil {

@@ -46,7 +46,7 @@ func (o *provisionOptions) teardown(ctx context.Context, env *form.Env, names []
 		return unreadable(broken)
 	}
 	if !o.Yes {
-		if err := site.Clear(ctx, journals, destroy); err != nil {
+		if _, err := site.Clear(ctx, journals, destroy); err != nil {
 			return obstacles(env, err)
 		}
 		for _, b := range broken {
@@ -89,7 +89,7 @@ func (o *provisionOptions) takeDownAdopted(
 	if err != nil {
 		return err
 	}
-	if err := site.Clear(ctx, []*records.Work{w}, records.GiveUp{}); err != nil {
+	if _, err := site.Clear(ctx, []*records.Work{w}, records.GiveUp{}); err != nil {
 		return obstacles(env, err)
 	}
 	if !o.JSON {

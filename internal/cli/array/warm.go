@@ -62,12 +62,12 @@ type warming struct {
 // most waits to be loaded is the answer.
 func (w *warming) test(ctx context.Context) (most diagnose.Touch, err error) {
 	if w.leaves == nil {
-		most, err = bench.TouchOf(ctx, w.Device, w.Order)
+		most, err = bench.Touch(ctx, w.Device, w.Order)
 		most.File = w.files
 		return most, err
 	}
 	for i, leaf := range w.leaves {
-		t, err := bench.Touch(ctx, leaf)
+		t, err := bench.Touch(ctx, leaf, nil)
 		if err != nil {
 			return t, err
 		}

@@ -70,7 +70,7 @@ func (o CheckOptions) probeArray(ctx context.Context, env *form.Env, r *ProbeRes
 	// Before the probe, whose own reads load blocks.
 	for _, m := range r.Members {
 		env.Notef("%s: is it loaded? pairs of reads, at most 12 s", m.Device)
-		t, err := bench.Touch(ctx, m.Device)
+		t, err := bench.Touch(ctx, m.Device, nil)
 		if err != nil {
 			return NeedsRoot(ctx, err)
 		}

@@ -25,7 +25,7 @@ func (w *Work) Blank() {
 	if len(erase) > 0 {
 		w.Add(Step{
 			Title: fmt.Sprintf("erase %s, as --destroy says: what is on them is lost",
-				text.Plural(len(erase), "volume", "volumes")),
+				text.Plural(len(erase), "volume")),
 			Touches: w.plannedAll(erase),
 			Do:      []Action{{Stop: erase}, {Erase: erase}},
 		})
@@ -41,7 +41,7 @@ func (w *Work) Blank() {
 // again.
 func (w *Work) Partition(uuid func() string) {
 	st := Step{
-		Title:   fmt.Sprintf("partition %s: GPT, one partition from 1 MiB", text.Plural(len(w.Members), "volume", "volumes")),
+		Title:   fmt.Sprintf("partition %s: GPT, one partition from 1 MiB", text.Plural(len(w.Members), "volume")),
 		Touches: w.Paths(),
 		Do:      []Action{{Blank: w.Disks()}},
 	}
@@ -109,7 +109,7 @@ func (w *Work) VolumeGroup() {
 	want, group := w.Want, w.Want.Group
 	pv := Step{
 		Title: fmt.Sprintf("make %s for LVM, data from 1 MiB",
-			text.Plural(len(w.Members), "physical volume", "physical volumes")),
+			text.Plural(len(w.Members), "physical volume")),
 		Touches: w.Paths(),
 		Do:      []Action{{Blank: w.Devices()}},
 	}

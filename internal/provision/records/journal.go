@@ -59,7 +59,7 @@ func ParseJournal(data []byte) (*Work, error) {
 			}
 		}
 		for _, c := range asked {
-			if _, known := Kinds()[c.Is]; !known {
+			if !slices.Contains(Kinds(), c.Is) {
 				return nil, fmt.Errorf("step %d: it asks for %.40q, which this plimsoll does not know", i+1, c.Is)
 			}
 		}

@@ -63,7 +63,7 @@ func TestJournalAsksWhatIsKnown(t *testing.T) {
 		return data
 	}
 	for where := range 4 {
-		for kind := range Kinds() {
+		for _, kind := range Kinds() {
 			if _, err := ParseJournal(ask(kind, where)); err != nil {
 				t.Error(err)
 			}

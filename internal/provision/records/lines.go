@@ -52,10 +52,9 @@ func (l *Lines) InPlace(file []byte) bool {
 }
 
 func own(file []byte, exists bool) bool {
-	return !exists || bytes.Contains(firstLine(file), []byte(ownFile))
+	first, _, _ := bytes.Cut(file, []byte("\n"))
+	return !exists || bytes.Contains(first, []byte(ownFile))
 }
-
-func firstLine(file []byte) (first []byte) { first, _, _ = bytes.Cut(file, []byte("\n")); return first }
 
 // find is where the block begins and ends, the text in it, and how it was put in; begin is -1 when
 // it is not there.

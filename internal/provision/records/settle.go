@@ -189,7 +189,7 @@ func SerialOf(v topology.DeclaredVolume) string {
 
 // Selector is how one volume was declared, in a text.
 func Selector(v topology.DeclaredVolume) string {
-	if one := cmp.Or(v.Serial, v.ID, v.Path); one != "" {
+	if one := v.Names(); one != "" {
 		return one
 	}
 	size := ""
