@@ -17,9 +17,9 @@ func Against(a *compare.Against) *page.Document {
 	d := page.New("comparison with a baseline", againstAnswer(a), "against", a)
 	d.Head.About = a.Run + " against " + a.Baseline
 	d.Head.Tone = map[bool]string{true: "fail", false: "pass"}[strings.Contains(d.Head.Word, string(compare.Regression))]
-	rows := page.NewTable("<scenario", "<figure", "expected", "now", "change", "<outcome")
-	records := page.NewTable("scenario", "figure", "unit", "expected", "expected_low", "expected_high", "now", "ratio",
-		"standing", "why", "changed")
+	rows := page.NewTable("<scenario, <figure, expected, now, change, <outcome")
+	records := page.NewTable("scenario, figure, unit, expected, expected_low, expected_high, now, ratio, standing, " +
+		"why, changed")
 	suite := page.Suite{Name: a.Run}
 	changed := page.Note{}
 	judged, accept := false, ""

@@ -154,8 +154,7 @@ func works(t *compare.Table) []page.Block {
 	for at, k := range order {
 		rows.Columns = append(rows.Columns, page.Column{Name: t.Sides[k].Name, Left: true, Priority: max(0, at-3)})
 	}
-	for i := range t.Rows {
-		r := &t.Rows[i]
+	for i, r := range t.Rows {
 		row := page.Cells(r.Name)
 		row[0].Link = fmt.Sprintf("w%d", i)
 		if also := r.Work.String(); also != r.Name {
@@ -277,8 +276,7 @@ func work(t *compare.Table, i int) page.Section {
 		Of: "work", Level: page.Detail, Anchor: fmt.Sprintf("w%d", i),
 		Title: strings.Join(slices.Compact([]string{r.Name, r.Work.String()}), ": "),
 	}
-	rows := page.NewTable("<", "rounds", r.Figure.Name, "of ceiling?", "sustained?", "<change", "p (Holm)?",
-		"<verdict")
+	rows := page.NewTable("<, rounds, " + r.Figure.Name + ", of ceiling?, sustained?, <change, p (Holm)?, <verdict")
 	for k := range r.Cells {
 		addSide(&rows, t, r, k)
 	}
@@ -428,11 +426,9 @@ func verdictText(c *compare.Change, margin float64) string {
 // tests are the comparison's cases: a work on a side that is not the base.
 func tests(t *compare.Table) []page.Suite {
 	var all []page.Suite
-	for i := range t.Rows {
-		r := &t.Rows[i]
+	for _, r := range t.Rows {
 		s := page.Suite{Name: r.Name}
-		for k := range r.Cells {
-			c := &r.Cells[k]
+		for k, c := range r.Cells {
 			if k == t.Base {
 				continue
 			}

@@ -49,8 +49,7 @@ func intervals(t *compare.Table, r *compare.Row) page.Drawing {
 	plot := &Intervals{Unit: r.Figure.Name, Sides: []Point{}}
 	scale := Scale(r.Figure)
 	var says []string
-	for k := range r.Cells {
-		c := &r.Cells[k]
+	for k, c := range r.Cells {
 		name := t.Sides[k].Name
 		if len(c.Rounds) > 0 {
 			low, high := KnownOr(c.Figure.Lo/scale), KnownOr(c.Figure.Hi/scale)
@@ -92,13 +91,11 @@ func caption(r *compare.Row) string {
 // records has a row for each scenario and side in CSV; rounds that are struck out are rows of their
 // own.
 func records(t *compare.Table) *page.Table {
-	all := page.NewTable("scenario", "work", "side", "base", "rounds", "figure", "unit", "value", "low", "high",
-		"interval_over", "ceiling", "percent_of_ceiling", "sustained", "ratio", "ratio_low", "ratio_high", "method", "p",
-		"p_holm", "verdict", "least_seen_percent", "rounds_needed", "sustained_ratio", "sustained_by", "invalid")
-	for i := range t.Rows {
-		r := &t.Rows[i]
-		for k := range r.Cells {
-			c := &r.Cells[k]
+	all := page.NewTable("scenario, work, side, base, rounds, figure, unit, value, low, high, interval_over, ceiling, " +
+		"percent_of_ceiling, sustained, ratio, ratio_low, ratio_high, method, p, p_holm, verdict, least_seen_percent, " +
+		"rounds_needed, sustained_ratio, sustained_by, invalid")
+	for _, r := range t.Rows {
+		for k, c := range r.Cells {
 			head := []any{r.Name, r.Work, t.Sides[k].Name, t.Sides[t.Base].Name}
 			for _, s := range c.Invalid {
 				row := slices.Concat(head, []any{0, r.Figure.Name, r.Figure.Unit, s.Figure})

@@ -11,7 +11,7 @@ import (
 // layouts is what is added where the sides are layouts: which is best, one row each, and the figures beside what
 // the model said before anything was built.
 func layouts(t *compare.Table) []page.Block {
-	one := page.NewTable("<layout", "over all", "faster", "slower", "same", "cannot tell", "<best in?")
+	one := page.NewTable("<layout, over all, faster, slower, same, cannot tell, <best in?")
 	slow, news := page.Note{Title: "slow volumes", Level: page.Detail}, page.Note{Lead: "not in the model", Tone: "warn"}
 	for k, s := range t.Standings {
 		name, all, best := s.Name, "", text.Some(s.Best, 3)
@@ -32,12 +32,10 @@ func layouts(t *compare.Table) []page.Block {
 			"filesystem or the CPU", u.Scenario, u.Layout, text.Ratio(u.Measured), t.Sides[t.Base].Name,
 			text.Ratio(u.Predicted))
 	}
-	figures := page.NewTable("<scenario", "<layout", "predicted", "measured", "of it", "<change", "<")
+	figures := page.NewTable("<scenario, <layout, predicted, measured, of it, <change, <")
 	figures.Most = len(t.Rows) * len(t.Sides)
-	for i := range t.Rows {
-		r := &t.Rows[i]
-		for k := range r.Cells {
-			c := &r.Cells[k]
+	for _, r := range t.Rows {
+		for k, c := range r.Cells {
 			name, predicted, measured, share, change, word := "", words.None, words.None, "", "", ""
 			if k == 0 {
 				name = r.Name

@@ -28,7 +28,7 @@ func Check(all []finding.Finding, fine []finding.Passed, notes []string, data an
 	}
 	ok, suite := page.Note{Lead: "ok", Level: page.Detail, Of: "passed checks"},
 		page.FindingTests("check", words.Findings(all))
-	rows := page.NewTable("code", "severity", "subject", "message", "fix")
+	rows := page.NewTable("code, severity, subject, message, fix")
 	for i, f := range all {
 		d.Add(brief(words.Subject(f, i)))
 		rows.Add(f.Code, f.Severity, f.Subject, f.Message, f.Fix)
@@ -92,11 +92,11 @@ type Probed struct {
 // Probe is the document of volumes that were measured alone and together. data is its JSON.
 func Probe(all []Probed, data any) *page.Document {
 	d := page.New("probe", text.Plural(len(all), "array")+" probed", "probe", data)
-	records := page.NewTable("array", "volume", "serial", "iops_alone", "latency_ns", "iops_together")
+	records := page.NewTable("array, volume, serial, iops_alone, latency_ns, iops_together")
 	for _, a := range all {
 		d.Head.Say(text.Join(": ", a.Name, a.Answer))
-		rows := page.Captioned(a.Name+", random reads of 8 KiB, 16 in flight", "<volume", "<serial",
-			"IOPS alone", "latency", "together")
+		rows := page.Captioned(a.Name+", random reads of 8 KiB, 16 in flight", "<volume, <serial, IOPS alone, latency, "+
+			"together")
 		for _, m := range a.Members {
 			together := words.None
 			if len(a.Members) > 1 {

@@ -14,9 +14,9 @@ import (
 // Disks is the document of an inventory: a row for each disk, under it who uses it, or that nobody
 // does.
 func Disks(inv *topology.Inventory) *page.Document {
-	rows := page.NewTable("<disk", "<size", "<type", "<serial", "<NUMA?", "<rates??")
-	records := page.NewTable("disk", "size_bytes", "type", "serial", "numa", "iops", "bandwidth_bytes_per_s",
-		"unused", "uses", "model", "by_id")
+	rows := page.NewTable("<disk, <size, <type, <serial, <NUMA?, <rates??")
+	records := page.NewTable("disk, size_bytes, type, serial, numa, iops, bandwidth_bytes_per_s, unused, uses, model, " +
+		"by_id")
 	unused := 0
 	for _, one := range inv.Disks {
 		numa, kind := "", one.Type

@@ -98,7 +98,7 @@ func hostTests(c *bundle.FleetCheck) []page.Suite {
 }
 
 func checkedHosts(hosts []bundle.FleetChecked) page.Table {
-	t := page.NewTable("<host", "<state", "errors", "warnings", "notes?", "wall clock?", "clock error?", "<fio??")
+	t := page.NewTable("<host, <state, errors, warnings, notes?, wall clock?, clock error?, <fio??")
 	for _, h := range hosts {
 		if h.State != bundle.HostDone {
 			t.Add(h.Name, page.Cell{Text: string(h.State), Tone: "fail"}, slices.Repeat([]string{words.None}, 6))
@@ -162,15 +162,14 @@ func findingKinds(hosts []bundle.FleetChecked) []*findingKind {
 // findingTable has a row for each finding and a column for each host, or one column that names the
 // hosts where these are many.
 func findingTable(hosts []bundle.FleetChecked, kinds []*findingKind) page.Table {
-	heads := []string{"<code", "<about"}
+	t := page.NewTable("<code, <about")
 	if len(hosts) > hostColumns {
-		heads = append(heads, "<severity", "<hosts")
+		t = page.NewTable("<code, <about, <severity, <hosts")
 	} else {
 		for _, h := range hosts {
-			heads = append(heads, "<"+text.Clean(h.Name, 24))
+			t.Columns = append(t.Columns, page.Column{Name: text.Clean(h.Name, 24), Left: true})
 		}
 	}
-	t := page.NewTable(heads...)
 	toned := func(s finding.Severity) page.Cell {
 		return page.Cell{Text: cmp.Or(string(s), words.None), Tone: string(s)}
 	}

@@ -29,8 +29,8 @@ func Inspect(t *topology.Topology) *page.Document {
 		return strings.Split(strings.TrimSuffix(p.out.String(), "\n"), "\n")
 	}})
 	d.Add(page.Note{Title: "notes", Lines: slices.Clone(t.Notes)})
-	rows := page.NewTable("role", "path", "array", "level", "members", "chunk_bytes", "size_bytes", "volume",
-		"volume_type", "volume_iops", "volume_bandwidth_bytes_per_s", "source")
+	rows := page.NewTable("role, path, array, level, members, chunk_bytes, size_bytes, volume, volume_type, " +
+		"volume_iops, volume_bandwidth_bytes_per_s, source")
 	for _, g := range t.Targets {
 		a := t.Array(g.Array)
 		if a == nil {

@@ -37,7 +37,7 @@ func Live(f *live.Facts, a *live.Answer) *page.Document {
 		}
 		return fit
 	}})
-	causes := page.NewTable("code", "confidence", "message", "next")
+	causes := page.NewTable("code, confidence, message, next")
 	for _, c := range a.Causes {
 		causes.Add(c.Code, c.Confidence, c.Message, strings.Join(c.Next, "; "))
 	}

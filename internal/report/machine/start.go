@@ -29,7 +29,7 @@ func Start(t *topology.Topology, have Here) *page.Document {
 	lack(!have.Root, "root, to see the kernel log, the superblocks and who does the I/O: sudo plimsoll")
 	lack(unlimited(t), "the limits of the volumes, for ceilings and verdicts: --volumes "+t.Instance.Example()+
 		", or plimsoll --yaml > plimsoll.yaml and fill it in")
-	next := page.Captioned("what to do now", "<", "<")
+	next := page.Captioned("what to do now", "<, <")
 	next.Add("plimsoll why .", "whether the storage is slow now, and why (5 s)")
 	next.Add("plimsoll check .", "whether it is set up right")
 	if have.Fio != "" {

@@ -172,8 +172,8 @@ type Cell struct {
 func T(s string) Cell { return Cell{Text: s} }
 
 // Keys names the columns of CSV, with their units.
-func (t *Table) Keys(keys ...string) {
-	for i, k := range keys {
+func (t *Table) Keys(keys string) {
+	for i, k := range strings.Split(keys, between) {
 		t.Columns[i].Key = k
 	}
 }
@@ -211,10 +211,10 @@ type Table struct {
 // mostRows are those of a table that a terminal prints where the table does not say how many.
 const mostRows = 20
 
-// NewTable begins a table. A name that begins with "<" is of a column of text; one that ends in "?"
-// may go below its row, "??" does so earlier.
-func NewTable(names ...string) (t Table) {
-	for _, n := range names {
+// NewTable begins a table by its heads, "<host, IOPS, wait?": one that begins with "<" is of a
+// column of text; one that ends in "?" may go below its row, "??" does so earlier.
+func NewTable(heads string) (t Table) {
+	for n := range strings.SplitSeq(heads, between) {
 		c := Column{Name: strings.TrimRight(n, "?")}
 		c.Priority = len(n) - len(c.Name)
 		c.Name, c.Left = strings.CutPrefix(c.Name, "<")
@@ -223,9 +223,12 @@ func NewTable(names ...string) (t Table) {
 	return t
 }
 
+// between separates the heads of a table.
+const between = ", "
+
 // Captioned begins a table with a caption.
-func Captioned(caption string, names ...string) Table {
-	t := NewTable(names...)
+func Captioned(caption, heads string) Table {
+	t := NewTable(heads)
 	t.Caption = caption
 	return t
 }
@@ -246,13 +249,13 @@ func (t *Table) Add(cells ...any) {
 
 // Turned has the rows of a table as columns, of which those between the first few and the last go below a row first.
 func (t *Table) Turned(first int) Table {
-	turned := NewTable("<" + t.Columns[0].Name)
+	turned := Table{Columns: []Column{{Name: t.Columns[0].Name, Left: true}}}
 	for i, row := range t.Rows {
-		name := row[0].Text
+		c := Column{Name: row[0].Text}
 		if i >= first && i < len(t.Rows)-1 {
-			name += "?"
+			c.Priority = 1
 		}
-		turned.Columns = append(turned.Columns, NewTable(name).Columns...)
+		turned.Columns = append(turned.Columns, c)
 	}
 	for i, c := range t.Columns[1:] {
 		cells := []Cell{T(c.Name)}

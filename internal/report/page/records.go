@@ -18,7 +18,7 @@ func (d *Document) records() Table {
 	if d.Records != nil {
 		return *d.Records
 	}
-	said := sayings{rows: NewTable("<section", "<item", "<name", "value", "<unit")}
+	said := sayings{rows: NewTable("<section, <item, <name, value, <unit")}
 	said.add("", "", "headline", d.inALine())
 	said.add("", "", "about", d.Head.About)
 	said.blocks(d.Blocks, "")
@@ -35,7 +35,7 @@ func (d *Document) records() Table {
 // FindingRecords are the findings of the document as rows. Where these are all that a document is
 // about, it states them, and has the same columns where there are none.
 func (d *Document) FindingRecords() Table {
-	t := NewTable("<code", "<severity", "<title", "<subject", "<message", "<fix")
+	t := NewTable("<code, <severity, <title, <subject, <message, <fix")
 	for _, f := range d.Findings() {
 		t.Add(f.Code, f.Severity, f.Title, f.Subject, f.Message, f.Fix)
 	}

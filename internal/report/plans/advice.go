@@ -35,7 +35,7 @@ func Advice(a *advise.Advice, all bool) *page.Document {
 	for _, s := range a.Assumed {
 		d.Head.Say(text.Sentence(s))
 	}
-	table := page.NewTable("#", "<volumes", "<instance", "$/month", "$/IOPS???", "× need", "<notes")
+	table := page.NewTable("#, <volumes, <instance, $/month, $/IOPS???, × need, <notes")
 	var owned page.Note
 	if c := a.Owned; c != nil && !slices.ContainsFunc(rows, func(c advise.Candidate) bool { return c.Kept() }) {
 		table.Add(choice("-", c, strings.Join(c.Names, ", ")))
@@ -94,15 +94,14 @@ func detailsOf(a *advise.Advice, row int, name string, c *advise.Candidate) page
 
 // beside is the document of layouts that were named: what each gives of the demand, stream by stream, and for what.
 func beside(d *page.Document, a *advise.Advice) *page.Document {
-	t := page.NewTable("#", "<volumes", "<instance", "$/month", "sustained", "<limited by", "in bursts?", "latency?")
+	t := page.NewTable("#, <volumes, <instance, $/month, sustained, <limited by, in bursts?, latency?")
 	for _, s := range a.Demand.Streams {
 		t.Columns = append(t.Columns, page.Column{Name: text.Clean(s.Name, 20)})
 	}
 	d.Head.Tone = "fail"
 	meets := 0
 	var details []page.Block
-	for i := range a.Rows {
-		c := &a.Rows[i]
+	for i, c := range a.Rows {
 		enough := !slices.ContainsFunc(c.Streams, func(share float64) bool { return share < 1 })
 		if enough {
 			meets++
@@ -113,7 +112,7 @@ func beside(d *page.Document, a *advise.Advice) *page.Document {
 			burst = fmt.Sprintf("%s for %s", text.Percent(c.BurstTimes), text.Duration(c.Instance.BurstFor))
 		}
 		if c.VolumesMonth > 0 {
-			cost = dollars(c)
+			cost = dollars(&c)
 		}
 		row := page.Cells(i+1, LayoutText(c.Layout), c.Type, cost, text.Percent(c.Times), c.Sustained.Label(), burst,
 			words.Known("", units.LatencyOf(c.Latency)))
@@ -121,7 +120,7 @@ func beside(d *page.Document, a *advise.Advice) *page.Document {
 			row = append(row, page.T(text.Percent(share)))
 		}
 		t.Add(row)
-		details = append(details, detailsOf(a, i, LayoutText(c.Layout), c))
+		details = append(details, detailsOf(a, i, LayoutText(c.Layout), &c))
 	}
 	d.Head.Word = fmt.Sprintf("%d of %s can sustain %s", meets, text.Plural(len(a.Rows), "layout"), a.Demand.Name)
 	d.Add(t)
@@ -148,10 +147,9 @@ func dollars(c *advise.Candidate) string { return strings.TrimPrefix(c.Month.Str
 
 // less is a table of what costs less than the first row, and for how long it throttles a series.
 func less(a *advise.Advice) page.Table {
-	t := page.Captioned("Cheaper than the first row, but throttled at times", "<volumes", "<instance", "$/month", "saved",
-		"throttled", "waits", "backlog??", "<worst at??")
-	for i := range a.Less {
-		c := &a.Less[i]
+	t := page.Captioned("Cheaper than the first row, but throttled at times", "<volumes, <instance, $/month, saved, "+
+		"throttled, waits, backlog??, <worst at??")
+	for _, c := range a.Less {
 		p := c.Replay
 		t.Add(LayoutText(c.Layout), c.Type, c.Month, a.Rows[0].Month-c.Month,
 			text.Duration(p.Throttled.Round(time.Second)), text.Duration(time.Duration(p.Wait).Round(time.Millisecond)),
@@ -161,9 +159,8 @@ func less(a *advise.Advice) page.Table {
 }
 
 func adviceRecords(rows []advise.Candidate) *page.Table {
-	t := page.NewTable("row", "names", "volumes", "level", "instance", "usd_per_month", "times_the_demand", "afr")
-	for i := range rows {
-		c := &rows[i]
+	t := page.NewTable("row, names, volumes, level, instance, usd_per_month, times_the_demand, afr")
+	for i, c := range rows {
 		t.Add(i+1, strings.Join(c.Names, ", "), LayoutText(c.Layout), c.Layout.Level, c.Type,
 			words.Decimal(float64(c.Month)/1e6, 2), words.Decimal(c.Times, 3), words.Decimal(c.AFR, 6))
 	}

@@ -70,7 +70,7 @@ func array(anchor string, a *records.Work) page.Block {
 
 // members are an array's volumes, by what does not change and by what they are called today.
 func members(a *records.Work) page.Table {
-	t := page.NewTable("<serial", "<device", "size", "<model", "<")
+	t := page.NewTable("<serial, <device, size, <model, <")
 	t.Most = 2
 	for _, m := range a.Members {
 		row := page.Cells(m.Serial, m.Path, "–", m.Model, "")
@@ -102,7 +102,7 @@ func headed(head string, commands []string) []string {
 }
 
 func stepRecords(p *provision.Plan) *page.Table {
-	t := page.NewTable("array", "step", "title", "state", "affects", "run", "undo")
+	t := page.NewTable("array, step, title, state, affects, run, undo")
 	for _, a := range p.Arrays {
 		for i, st := range a.Steps {
 			t.Add(a.Array, i+1, st.Title, st.State, strings.Join(st.Touches, " "),
@@ -139,7 +139,7 @@ func Differences(decl *topology.Declaration, diffs []provision.Difference) *page
 	if len(diffs) > 0 {
 		d.Head.Word, d.Head.Tone = text.Plural(len(diffs), "difference"), "fail"
 	}
-	rows := page.NewTable("array", "what", "found", "expected")
+	rows := page.NewTable("array, what, found, expected")
 	lines := page.Note{}
 	suite := page.Suite{Name: "verify"}
 	for _, a := range decl.Arrays {

@@ -54,12 +54,12 @@ func catalog(now time.Time) *page.Document {
 	has := catalogData{cloud.VolumeTypes(), cloud.Drives(""), cloud.InstanceTypes("")}
 	d := entry(fmt.Sprintf("Limits and prices of %d types of volumes, %d drives and %s types of machines",
 		len(has.Volumes), len(has.Drives), text.Count(len(has.Instances))), "catalog", has)
-	types := page.Captioned("Volume types", "<type", "<provider", "<name??")
+	types := page.Captioned("Volume types", "<type, <provider, <name??")
 	types.Most = 16
 	for _, v := range cloud.VolumeTypes() {
 		types.Add(v.Type, v.Provider, v.Name)
 	}
-	models := page.Captioned("Drives", "<model", "<trust")
+	models := page.Captioned("Drives", "<model, <trust")
 	models.Level = page.Detail
 	last := ""
 	for _, one := range cloud.Drives("") {
@@ -72,7 +72,7 @@ func catalog(now time.Time) *page.Document {
 	for _, p := range cloud.Providers() {
 		counts.Say("%s %d", p.Terms().Cloud, len(p.Machines()))
 	}
-	all := page.NewTable("kind", "name", "provider", "title", "trust")
+	all := page.NewTable("kind, name, provider, title, trust")
 	for _, v := range cloud.VolumeTypes() {
 		all.Add("volume type", v.Type, v.Provider, v.Name, v.Trust)
 	}
@@ -119,7 +119,7 @@ func volumeType(v cloud.VolumeType, now time.Time) *page.Document {
 	facts := page.Facts{Level: page.Detail, Title: "Source"}
 	provenance(&facts, v.Provenance)
 	d.Add(rules, page.Facts{Rows: []page.Fact{{Name: "price", Value: volumePrice(v, now)}}}, more)
-	rows := page.Captioned("Tiers", "<tier", "size", "IOPS", "bandwidth", "burst IOPS?", "burst bandwidth?")
+	rows := page.Captioned("Tiers", "<tier, size, IOPS, bandwidth, burst IOPS?, burst bandwidth?")
 	for _, t := range v.Tiers {
 		burst := []string{"", ""}
 		if t.Burst != (cloud.Limits{}) {
@@ -133,8 +133,8 @@ func volumeType(v cloud.VolumeType, now time.Time) *page.Document {
 
 func instance(f cloud.InstanceFacts, now time.Time) *page.Document {
 	d := entry(fmt.Sprintf("%s: %d vCPUs, %v, %s", f.Type, f.VCPUs, f.Memory, f.Arch), "instance", pricedInstance(f))
-	rows := page.NewTable("<EBS", "IOPS of 16 KiB", "bandwidth")
-	rows.Keys("", "iops", "bandwidth_bytes_per_s")
+	rows := page.NewTable("<EBS, IOPS of 16 KiB, bandwidth")
+	rows.Keys(", iops, bandwidth_bytes_per_s")
 	var facts page.Facts
 	switch p := cloud.Named(f.Vendor); {
 	case p != nil && p != cloud.AWS():
@@ -185,7 +185,7 @@ func allowed(f cloud.InstanceFacts, caching bool) page.Table {
 	if caching {
 		name = "uncached"
 	}
-	rows := page.NewTable("<volumes", "<sustained", "<in bursts?")
+	rows := page.NewTable("<volumes, <sustained, <in bursts?")
 	caps := f.Caps
 	if f.Baseline.Known() {
 		caps = append([]cloud.Cap{{Name: name, Baseline: f.Baseline, Burst: f.Burst}}, caps...)
@@ -201,7 +201,7 @@ func drives(name string, some []cloud.DriveFacts) *page.Document {
 	for i, one := range some {
 		s := page.Section{Anchor: fmt.Sprintf("d%d", i), Title: fmt.Sprintf("%s, %s, %s", one.Model, one.Capacity,
 			one.Interface)}
-		rows := page.NewTable("<", "IOPS of 4 KiB", "sequential", "latency at depth 1")
+		rows := page.NewTable("<, IOPS of 4 KiB, sequential, latency at depth 1")
 		row := func(name string, n units.IOPS, r units.Rate, latency time.Duration) {
 			rate := ""
 			if r > 0 {
@@ -235,8 +235,8 @@ func most(f cloud.InstanceFacts) string {
 
 func instances(name string, types []string) *page.Document {
 	d := entry(fmt.Sprintf("%s: %s", name, text.Plural(len(types), "instance type")), "instances", types)
-	rows := page.NewTable("<type", "sustained IOPS", "sustained bandwidth", "burst IOPS", "burst bandwidth")
-	rows.Keys("type", "sustained_iops", "sustained_bandwidth_bytes_per_s", "burst_iops", "burst_bandwidth_bytes_per_s")
+	rows := page.NewTable("<type, sustained IOPS, sustained bandwidth, burst IOPS, burst bandwidth")
+	rows.Keys("type, sustained_iops, sustained_bandwidth_bytes_per_s, burst_iops, burst_bandwidth_bytes_per_s")
 	for _, typ := range types {
 		f, _ := cloud.InstanceLimits(typ)
 		switch {

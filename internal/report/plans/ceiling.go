@@ -157,7 +157,7 @@ const mostNames = 2
 
 // outlooks is the table of a suite.
 func outlooks(d *page.Document, t *topology.Topology, suite string, all []Outlook) {
-	rows := page.NewTable("<#", "<scenario", "sustained", "<limited by", "short test", "for", "<limited by?")
+	rows := page.NewTable("<#, <scenario, sustained, <limited by, short test, for, <limited by?")
 	var known []Outlook
 	var unknown, single, bursts []string
 	var same text.Groups // numbers by figures: scenarios that have the same share a row
@@ -296,7 +296,7 @@ func (o Outlook) section(t *topology.Topology) page.Section {
 		s.Add(page.Sentences(unknownHint(t)))
 		return s
 	}
-	rows := page.NewTable("<limit", "IOPS", "bandwidth?", "<", "<how?")
+	rows := page.NewTable("<limit, IOPS, bandwidth?, <, <how?")
 	for i := range o.Ceiling.Bounds {
 		b := &o.Ceiling.Bounds[i]
 		note := map[[2]bool]string{
@@ -495,8 +495,7 @@ func origins(topo *topology.Topology, all []Outlook) []page.Block {
 			}
 		}
 	}
-	for i := range topo.Arrays {
-		a := &topo.Arrays[i]
+	for _, a := range topo.Arrays {
 		if from := a.OriginOf("chunk"); a.Chunk > 0 && from.Kind == topology.Assumed {
 			assumed = append(assumed, fmt.Sprintf("chunks of %v, %s", a.Chunk, from.Where))
 		}
@@ -513,8 +512,8 @@ func origins(topo *topology.Topology, all []Outlook) []page.Block {
 
 // boundRecords has a row for each bound of each scenario.
 func boundRecords(all []Outlook) *page.Table {
-	t := page.NewTable("id", "scenario", "role", "limit", "iops", "bandwidth_bytes_per_s", "burst", "burst_s",
-		"short_test", "sustained", "how", "source")
+	t := page.NewTable("id, scenario, role, limit, iops, bandwidth_bytes_per_s, burst, burst_s, short_test, " +
+		"sustained, how, source")
 	for _, o := range all {
 		for i := range o.Ceiling.Bounds {
 			b := &o.Ceiling.Bounds[i]

@@ -57,15 +57,14 @@ func Demand(d *workload.Demand, latency time.Duration, assumed bool) *page.Docum
 	doc := page.New("demand", fmt.Sprintf("%s: %v IOPS and %v at peak", d.Name, v.Peak.IOPS, v.Peak.Rate), "demand", v)
 	doc.Head.Main = page.NewFigure(d.Name, "peak_iops", v.Peak.IOPS, "per_s")
 	doc.Head.About = d.About
-	t := page.NewTable("<stream", "<does", "I/O", "IOPS", "bandwidth", "active", "in flight")
-	t.Keys("stream", "does", "block_bytes", "iops", "bandwidth_bytes_per_s", "active_percent", "in_flight")
+	t := page.NewTable("<stream, <does, I/O, IOPS, bandwidth, active, in flight")
+	t.Keys("stream, does, block_bytes, iops, bandwidth_bytes_per_s, active_percent, in_flight")
 	add := func(name, does string, block, active page.Cell, l workload.Load, inFlight float64) {
 		t.Add(name, does, block, iopsCell(l.IOPS), page.Exact(l.Rate.String(), l.Rate), active,
 			page.Exact(units.Number(inFlight), inFlight))
 	}
-	for i := range d.Streams {
-		s := &d.Streams[i]
-		add(s.Name, doing(s), page.Exact(blocks(s), s.MeanBlock()), page.Exact(share(s.Duty()), 100*s.Duty()),
+	for _, s := range d.Streams {
+		add(s.Name, doing(&s), page.Exact(blocks(&s), s.MeanBlock()), page.Exact(share(s.Duty()), 100*s.Duty()),
 			workload.Load{IOPS: s.IOPS, Rate: s.Rate}, s.InFlight(latency))
 	}
 	line := func(name string, l workload.Load) {
@@ -132,8 +131,7 @@ func demandNotes(v demandView, assumed bool) []string {
 		notes.Say("Volumes that count in units of 256 KiB see %v I/Os per second at peak: a larger I/O counts several times.",
 			v.Counted)
 	}
-	for i := range v.Streams {
-		s := &v.Streams[i]
+	for _, s := range v.Streams {
 		if b := s.Burst; b != nil {
 			day := time.Duration(s.Duty() * float64(24*time.Hour))
 			phrase := fmt.Sprintf("%s bursts for %s every %s, %s times a day: %s a day in all",

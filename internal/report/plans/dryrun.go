@@ -32,7 +32,7 @@ func DryRun(p bench.Plan) *page.Document {
 		targets.Add(string(t.Role), t.Path)
 	}
 	blocks := []page.Block{targets}
-	rows := page.NewTable("id", "scenario", "role", "takes_s", "command")
+	rows := page.NewTable("id, scenario, role, takes_s, command")
 	for i, s := range p.Suite.Scenarios {
 		took := s.Takes()
 		sum += took

@@ -49,7 +49,7 @@ func NewJob(c suite.Scenario, job *fio.JobFile) Job {
 // what the scenarios work on is made first, and what is no command is a comment.
 func Jobs(all []Job) *page.Document {
 	d := page.New("scenarios", "# commands of "+text.Plural(len(all), "scenario"), "scenarios", all) // a shell's comment
-	rows := page.NewTable("id", "name", "title", "role", "command", "thresholds")
+	rows := page.NewTable("id, name, title, role, command, thresholds")
 	for _, j := range all {
 		c := page.Code{Free: true, Lines: []string{fmt.Sprintf("# %d %s: %s", j.ID, text.Clean(j.Name, 0),
 			text.Clean(j.Title, 0))}}
@@ -79,7 +79,7 @@ func Jobs(all []Job) *page.Document {
 // Suites is the document of the suites there are.
 func Suites(all []*suite.Suite) *page.Document {
 	d := page.New("suites", text.Plural(len(all), "suite"), "suites", all)
-	rows := page.NewTable("<suite", "scenarios", "<description")
+	rows := page.NewTable("<suite, scenarios, <description")
 	for _, s := range all {
 		rows.Add(s.Name, len(s.Scenarios), s.Description)
 	}
@@ -91,8 +91,8 @@ func Suites(all []*suite.Suite) *page.Document {
 // its JSON.
 func Rules(all []finding.Page, named bool, data any) *page.Document {
 	d := page.New("rules", text.Plural(len(all), "finding"), "rules", data)
-	rows := page.NewTable("<code", "<severity", "<title")
-	texts := page.NewTable("code", "severity", "title", "when", "why", "fix")
+	rows := page.NewTable("<code, <severity, <title")
+	texts := page.NewTable("code, severity, title, when, why, fix")
 	var pages []page.Block
 	for _, r := range all {
 		rows.Add(r.Code, r.Severity, r.Title)
@@ -111,7 +111,7 @@ func Rules(all []finding.Page, named bool, data any) *page.Document {
 // Changes is the document of settings before and after, and of the finding that recommends each.
 func Changes(all []tune.Change) *page.Document {
 	d := page.New("changes", "", "changes", all)
-	rows := page.NewTable("at", "before", "after", "code")
+	rows := page.NewTable("at, before, after, code")
 	for _, c := range all {
 		d.Add(page.Sentences(fmt.Sprintf("%s: %s -> %s (%s)", c.At, c.Old, c.Value, c.Code)))
 		rows.Add(c.At, c.Old, c.Value, c.Code)

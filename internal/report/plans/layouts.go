@@ -60,12 +60,12 @@ func Layouts(all []Foreseen) *page.Document {
 	d := page.New("layouts", best(all), "layouts", all)
 	d.Records = layoutRecords(all)
 	d.Head.About, _ = layout(all[0].Topology)
-	t := page.NewTable("#", "<scenario", "<bound by?")
+	t := page.NewTable("#, <scenario, <bound by?")
 	for i, f := range all {
 		t.Columns = append(t.Columns, page.Column{Name: text.Clean(f.Name, 20), Priority: max(0, i-4)})
 	}
-	spent := page.Captioned("Sustained, once bursts are spent")
-	if spent.Columns = t.Columns; len(all[0].Scenarios) > 3 {
+	spent := page.Table{Caption: "Sustained, once bursts are spent", Columns: t.Columns}
+	if len(all[0].Scenarios) > 3 {
 		spent.Level = page.Detail
 	}
 	for i, one := range all[0].Scenarios {
@@ -152,7 +152,7 @@ func sameByModel(all []Foreseen) []string {
 }
 
 func layoutRecords(all []Foreseen) *page.Table {
-	t := page.NewTable("layout", "scenario", "iops", "bandwidth_bytes_per_s", "bound_by", "ratio", "usd_month")
+	t := page.NewTable("layout, scenario, iops, bandwidth_bytes_per_s, bound_by, ratio, usd_month")
 	for _, f := range all {
 		for i, o := range f.Scenarios {
 			if o.Binding == nil {

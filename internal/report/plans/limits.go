@@ -56,7 +56,7 @@ func (l *Limited) Differences() []string {
 // Limits is the document of limits to set: the numbers with their sources, then the lines in each form.
 func Limits(l *Limited, check bool) *page.Document {
 	d := page.New("limits", "", "limits", l)
-	numbers, values := page.NewTable("<limit", "per second", "<of what is sustained"), map[string]string{}
+	numbers, values := page.NewTable("<limit, per second, <of what is sustained"), map[string]string{}
 	var sources []string
 	for _, a := range l.Allowed {
 		values[a.Key], sources = fmt.Sprint(a.Value), text.Once(sources, words.Origin(a.Of.Origin))

@@ -66,8 +66,8 @@ func perIOPSCell(u cloud.USD) page.Cell { return page.Exact(perIOPS(u), float64(
 // OnTypes is the document of ceilings on several instance types beside each other.
 func OnTypes(all []OnType, now time.Time) *page.Document {
 	d := page.New("ceiling", cmp.Or(mostOn(all), "Ceilings by instance type"), "types", all)
-	t := page.NewTable("<instance", "<scenario", "IOPS", "for?", "sustained", "<limited by?", "per month", "per IOPS")
-	t.Keys("instance", "scenario", "iops", "burst_s", "sustained_iops", "limited_by", "usd_per_month", "usd_per_iops")
+	t := page.NewTable("<instance, <scenario, IOPS, for?, sustained, <limited by?, per month, per IOPS")
+	t.Keys("instance, scenario, iops, burst_s, sustained_iops, limited_by, usd_per_month, usd_per_iops")
 	notes := []string{"Per IOPS is the price of the instance for each sustained I/O per second, without volumes."}
 	for _, o := range all {
 		if o.unpaced {
@@ -105,10 +105,9 @@ func mostOn(all []OnType) string {
 // InstanceTable is the document of several instance types of the catalogue beside each other; false
 // with the first name that is none.
 func InstanceTable(names []string, now time.Time) (d *page.Document, unknown string, ok bool) {
-	t := page.NewTable("<instance", "vCPUs?", "memory?", "IOPS", "sustained", "rate", "sustained", "per month",
-		"per IOPS")
-	t.Keys("instance", "vcpus", "memory_bytes", "iops", "sustained_iops", "bandwidth_bytes_per_s",
-		"sustained_bandwidth_bytes_per_s", "usd_per_month", "usd_per_iops")
+	t := page.NewTable("<instance, vCPUs?, memory?, IOPS, sustained, rate, sustained, per month, per IOPS")
+	t.Keys("instance, vcpus, memory_bytes, iops, sustained_iops, bandwidth_bytes_per_s, " +
+		"sustained_bandwidth_bytes_per_s, usd_per_month, usd_per_iops")
 	var all []instanceWithPrice
 	for _, n := range names {
 		f, ok := cloud.InstanceLimits(n)

@@ -51,7 +51,7 @@ func Fit(fits []verdict.Fit, p verdict.Profile) *page.Document {
 		d.Head.Tone = map[stats.Judgement]string{stats.Met: "pass", stats.Missed: "fail"}[fits[0].Outcome]
 	}
 	if len(fits) > 1 {
-		t := page.NewTable("<result", "<answer")
+		t := page.NewTable("<result, <answer")
 		for _, f := range fits {
 			t.Add(f.Of, f.Says)
 		}

@@ -68,11 +68,10 @@ func fleetHead(f *bundle.Fleet) page.Headline {
 		h.Says = append(h.Says, page.Say{Text: r, Next: fleetNext(f, r)})
 	}
 	h.About = text.Join(", ", text.Plural(len(f.Hosts), "host"), "via "+f.Via, f.Order, moment(f.Created), f.Tool)
-	for i := range f.Scenarios {
-		s := &f.Scenarios[i]
+	for i, s := range f.Scenarios {
 		if s.Total.IOPS > 0 && len(s.Invalid) == 0 && len(h.Tiles) < 5 {
 			h.Tiles = append(h.Tiles, page.Tile{
-				What: s.Name, Figure: words.Operations(s.Total.IOPS), Of: ofFleet(s), Anchor: fmt.Sprintf("s%d", i+1),
+				What: s.Name, Figure: words.Operations(s.Total.IOPS), Of: ofFleet(&s), Anchor: fmt.Sprintf("s%d", i+1),
 				Main: page.NewFigure(s.Name, "iops", s.Total.IOPS, "per_s"),
 			})
 		}
@@ -124,16 +123,15 @@ func fleetShare(s *bundle.FleetScenario) float64 {
 
 // fleetOverview has a row for each scenario, as a run's has.
 func fleetOverview(f *bundle.Fleet) page.Table {
-	t := page.NewTable("<scenario", "together", "ceiling", "<%", "<ceiling set by?", "p50?", "p99", "<verdict")
-	for i := range f.Scenarios {
-		s := &f.Scenarios[i]
+	t := page.NewTable("<scenario, together, ceiling, <%, <ceiling set by?, p50?, p99, <verdict")
+	for i, s := range f.Scenarios {
 		name := page.Cell{Text: numbered(s.ID, s.Name), Link: fmt.Sprintf("s%d", i+1)}
 		total, most, share, from := page.T(words.None), words.Unknown, page.T(words.None), words.None
 		if s.Total.IOPS > 0 {
 			total = page.Cell{Text: words.Operations(s.Total.IOPS), Also: s.Total.BW.String()}
 		}
 		if c := s.Ceiling; c != nil && c.IOPS > 0 {
-			most, from, share.Gauge = words.Operations(c.IOPS), c.Binds, fleetShare(s)
+			most, from, share.Gauge = words.Operations(c.IOPS), c.Binds, fleetShare(&s)
 			share.Text = text.Percent(share.Gauge)
 		}
 		verdict := "measured"
@@ -147,7 +145,7 @@ func fleetOverview(f *bundle.Fleet) page.Table {
 
 // fleetHosts has a row for each host: what became of it, why, and where its own report is.
 func fleetHosts(f *bundle.Fleet) page.Table {
-	t := page.NewTable("<host", "<state", "<its own verdict", "clock error???", "<fio??", "<its report?", "<")
+	t := page.NewTable("<host, <state, <its own verdict, clock error???, <fio??, <its report?, <")
 	t.Most = mostHosts
 	hosts := slices.Clone(f.Hosts)
 	slices.SortStableFunc(hosts, func(a, b bundle.FleetHost) int { return rankOf(b) - rankOf(a) })
@@ -208,8 +206,7 @@ func fleetScenario(f *bundle.Fleet, i int) page.Section {
 		section.Tone = "invalid"
 	}
 	section.Add(page.Note{Lead: "invalid", Lines: s.Invalid, Tone: "invalid"}, fleetFacts(s))
-	rows := page.NewTable("<host", "IOPS", "<±?", "bandwidth?", "of its ceiling", "<ceiling set by??", "alone??",
-		"p50?", "p99", "<")
+	rows := page.NewTable("<host, IOPS, <±?, bandwidth?, of its ceiling, <ceiling set by??, alone??, p50?, p99, <")
 	for _, h := range s.Hosts {
 		doubt, of, mark := "", words.None, page.Cell{}
 		if h.Interval.HasInterval() {
@@ -282,11 +279,9 @@ func hostsChart(s *bundle.FleetScenario) page.Drawing {
 
 // fleetRecords has a row for each scenario and host, and one for all hosts together.
 func fleetRecords(f *bundle.Fleet) *page.Table {
-	t := page.NewTable("run", "scenario", "name", "host", "iops", "iops_low", "iops_high", "bandwidth_bytes_per_s",
-		"p50_ns", "p99_ns", "ceiling_iops", "ceiling_from", "sustained_iops", "sustained_from", "alone_iops", "straggler",
-		"invalid")
-	for i := range f.Scenarios {
-		s := &f.Scenarios[i]
+	t := page.NewTable("run, scenario, name, host, iops, iops_low, iops_high, bandwidth_bytes_per_s, p50_ns, p99_ns, " +
+		"ceiling_iops, ceiling_from, sustained_iops, sustained_from, alone_iops, straggler, invalid")
+	for _, s := range f.Scenarios {
 		invalid := strings.Join(s.Invalid, "; ")
 		low, high := ends95(s.Total.Interval)
 		var bound, from, p50, p99 any
@@ -300,7 +295,7 @@ func fleetRecords(f *bundle.Fleet) *page.Table {
 		for _, h := range s.Hosts {
 			low, high := ends95(h.Interval)
 			t.Record(f.ID, s.ID, s.Name, h.Host, h.IOPS, low, high, h.BW, h.P50, h.P99, h.Ceiling, h.Limit, h.Sustained,
-				h.SustainedBy, h.Alone, straggles(s, h.Host), invalid)
+				h.SustainedBy, h.Alone, straggles(&s, h.Host), invalid)
 		}
 	}
 	return &t

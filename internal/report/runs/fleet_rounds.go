@@ -43,7 +43,7 @@ type FleetOverRounds struct {
 func FleetRounds(all []*bundle.Fleet) *page.Document {
 	data := FleetRoundsData{Scenarios: overRounds(all)}
 	ok := 0
-	rounds := page.Captioned("Rounds", "<round", "<verdict", "<stored as")
+	rounds := page.Captioned("Rounds", "<round, <verdict, <stored as")
 	for i, f := range all {
 		data.Rounds = append(data.Rounds, FleetRound{ID: f.ID, Created: f.Created, Outcome: f.Outcome(), Reasons: f.Reasons})
 		if f.Verdict != verdict.Invalid && f.Verdict != verdict.Fail {
@@ -51,7 +51,7 @@ func FleetRounds(all []*bundle.Fleet) *page.Document {
 		}
 		rounds.Add(i+1, page.Cell{Text: f.Outcome(), Tone: string(f.Verdict)}, f.ID)
 	}
-	figures := page.Captioned("All hosts together", "<scenario", "IOPS", "\u00b1", "rounds", "least", "most")
+	figures := page.Captioned("All hosts together", "<scenario, IOPS, \u00b1, rounds, least, most")
 	d := page.New("fleet rounds", fmt.Sprintf("%d of %s ok", ok, text.Plural(len(all), "round")), "fleet_rounds", data)
 	for _, s := range data.Scenarios {
 		name, n := numbered(s.ID, s.Name), len(s.IOPS)

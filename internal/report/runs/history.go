@@ -93,7 +93,7 @@ func series(i int, s compare.Series) page.Section {
 	section := page.Section{
 		Anchor: fmt.Sprintf("s%d", i), Of: "more series", Title: seriesTitle(s.Key), About: s.Key.Work,
 	}
-	rows := page.NewTable("<when", s.Figure.Name, "±?", "rounds??", "of ceiling?", "<verdict", "<trend", "<run???")
+	rows := page.NewTable("<when, " + s.Figure.Name + ", ±?, rounds??, of ceiling?, <verdict, <trend, <run???")
 	most := 0.0
 	for _, p := range s.Points {
 		if p.Invalid == "" {
@@ -140,9 +140,8 @@ func historyRow(s compare.Series, p compare.Point, most float64) []page.Cell {
 
 // historyRecords has a row for each point.
 func historyRecords(all []compare.Series) *page.Table {
-	t := page.NewTable("suite", "scenario", "group", "layout", "size", "runtime", "work", "run", "time", "figure",
-		"unit",
-		"value", "low", "high", "rounds", "share_of_ceiling", "verdict", "invalid", "kernel", "fio")
+	t := page.NewTable("suite, scenario, group, layout, size, runtime, work, run, time, figure, unit, value, low, " +
+		"high, rounds, share_of_ceiling, verdict, invalid, kernel, fio")
 	for _, s := range all {
 		k := s.Key
 		for _, p := range s.Points {

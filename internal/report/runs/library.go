@@ -185,7 +185,7 @@ func counted(files []*fileVerdict, results int) string {
 }
 
 func perFile(files []*fileVerdict) page.Section {
-	t := page.NewTable("<verdict", "results??", "<file", "figure", "<why")
+	t := page.NewTable("<verdict, results??, <file, figure, <why")
 	t.Most = 10
 	for _, f := range files {
 		of := ""
@@ -239,7 +239,7 @@ func perDir(b *bundle.Bundle) page.Table {
 	if len(dirs) < 2 || len(dirs) > mostDirs {
 		return page.Table{}
 	}
-	t := page.Captioned("Medians by directory", "<work", "results?")
+	t := page.Captioned("Medians by directory", "<work, results?")
 	t.Most = leastAlike
 	for _, dir := range dirs {
 		t.Columns = append(t.Columns, page.Column{Name: text.Clean(dir, 20)})
@@ -298,7 +298,7 @@ func codes(b *bundle.Bundle) (list []finding.Finding) {
 }
 
 func perCode(b *bundle.Bundle) page.Table {
-	t := page.NewTable("<code", "<severity", "results", "<finding")
+	t := page.NewTable("<code, <severity, results, <finding")
 	t.Most = 8
 	for _, f := range codes(b) {
 		t.Add(f.Code, f.Severity, len(f.Scenarios), f.Title)

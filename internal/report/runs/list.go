@@ -41,7 +41,7 @@ func List(below ...Listed) *page.Document {
 		}
 	}
 	slices.SortStableFunc(lines, func(a, b line) int { return b.at.Compare(a.at) })
-	rows := page.NewTable("<when", "<run", "<outcome", "<scenarios?", "<?")
+	rows := page.NewTable("<when, <run, <outcome, <scenarios?, <?")
 	rows.Most = 35
 	for _, l := range lines {
 		rows.Add(l.at.Local().Format("2006-01-02 15:04"), l.name, l.cells)

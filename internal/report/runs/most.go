@@ -53,7 +53,7 @@ const mostProbes = 5
 
 // probes has a row for each load that was tried, the last first.
 func probes(m *compare.Most) page.Table {
-	t := page.NewTable("IOPS asked", "achieved", "latency", "streams??", "busy?", "lag?", "<outcome")
+	t := page.NewTable("IOPS asked, achieved, latency, streams??, busy?, lag?, <outcome")
 	note := map[string]string{ownDepth: ", at its own depth", checking: ", the check"}
 	eachProbe(m, func(kind string, c *compare.MostProbe) {
 		achieved, latency, outcome := units.IOPS(c.Achieved), words.Latency(c.Latency), outcomeText(*c)+note[kind]
@@ -131,8 +131,7 @@ func outcomeText(p compare.MostProbe) string {
 }
 
 func mostRecords(m *compare.Most) *page.Table {
-	t := page.NewTable("id", "kind", "asked_iops", "achieved_iops", "latency_ns", "streams", "busy", "lag_ns",
-		"outcome", "reason")
+	t := page.NewTable("id, kind, asked_iops, achieved_iops, latency_ns, streams, busy, lag_ns, outcome, reason")
 	eachProbe(m, func(kind string, p *compare.MostProbe) {
 		t.Record(p.ID, kind, p.Asked, p.Achieved, units.Latency(p.Latency), p.Streams, p.Busy, units.Latency(p.Lag),
 			p.Outcome, p.Reason)

@@ -75,7 +75,7 @@ func (transactions) fill(r *row, s *bundle.Scenario) {
 
 func (transactions) tables(s *bundle.Scenario) []page.Table {
 	p := s.Result.Postgres
-	methods := page.Captioned("Sync methods as pg_test_fsync ranks them (a rank, not a measurement)", "<wal_sync_method",
+	methods := page.Captioned("Sync methods as pg_test_fsync ranks them (a rank, not a measurement)", "<wal_sync_method, "+
 		"one 8 KiB write")
 	for _, m := range p.Methods {
 		methods.Add(m.Name, m.Mean)
@@ -85,14 +85,13 @@ func (transactions) tables(s *bundle.Scenario) []page.Table {
 
 func stepsTable(s *bundle.Scenario) page.Table {
 	p := s.Result.Postgres
-	t := page.Captioned("Transactions by clients, next to what commits allow", "clients", "TPS", "expected", "bound",
-		"mean", "p50", "p95", "p99", "p99.9", "max", "failed")
-	for i := range p.Steps {
-		step := &p.Steps[i]
+	t := page.Captioned("Transactions by clients, next to what commits allow", "clients, TPS, expected, bound, mean, "+
+		"p50, p95, p99, p99.9, max, failed")
+	for _, step := range p.Steps {
 		expected, bound := words.None, words.None
-		if m := ceiling.CommitsIn(p, step); m.Bound > 0 && !p.ReadOnly {
+		if m := ceiling.CommitsIn(p, &step); m.Bound > 0 && !p.ReadOnly {
 			expected, bound = fmt.Sprintf("%v to %v", m.Low, m.High), m.Bound.String()
-			of := ceiling.OfPostgres(&topology.Topology{}, p, step)
+			of := ceiling.OfPostgres(&topology.Topology{}, p, &step)
 			if b := of.Binding(); b != nil && b.IOPS < m.Low {
 				expected = fmt.Sprintf("%v at most, by %s", b.IOPS, b.Kind)
 			}
@@ -105,10 +104,9 @@ func stepsTable(s *bundle.Scenario) page.Table {
 }
 
 func logTable(p *result.Postgres) page.Table {
-	t := page.Captioned("What one transaction needed", "clients", "commits per sync", "sync mean", "syncing", "WAL",
-		"full pages", "device I/Os", "buffer hits", "server CPU", "pgbench CPU")
-	for i := range p.Steps {
-		s := &p.Steps[i]
+	t := page.Captioned("What one transaction needed", "clients, commits per sync, sync mean, syncing, WAL, "+
+		"full pages, device I/Os, buffer hits, server CPU, pgbench CPU")
+	for _, s := range p.Steps {
 		commits, mean := words.None, words.None
 		if s.Syncs > 0 && !p.ReadOnly {
 			commits, mean = units.Number(s.CommitsPerSync()), s.SyncMean().String()
@@ -132,7 +130,7 @@ const mostWaits = 6
 
 // waitsTable is what pgbench's sessions waited for, largest first.
 func waitsTable(p *result.Postgres) page.Table {
-	t := page.Captioned("What sessions waited for, sampled ten times per second", "clients", "<waits")
+	t := page.Captioned("What sessions waited for, sampled ten times per second", "clients, <waits")
 	for i := range p.Steps {
 		if waits := waitWords(&p.Steps[i]); waits != "" {
 			t.Add(p.Steps[i].Clients, waits)
@@ -157,7 +155,7 @@ func waitName(event string) string {
 
 // checkpointTable is arithmetic from the measured rate of WAL: how far checkpoints lie apart.
 func checkpointTable(p *result.Postgres) page.Table {
-	t := page.Captioned("Checkpoints at the measured rate of WAL", "<", "value", "<how")
+	t := page.Captioned("Checkpoints at the measured rate of WAL", "<, value, <how")
 	peak := p.Peak()
 	if peak == nil || peak.WAL == 0 || peak.Measured <= 0 || p.ReadOnly {
 		return t

@@ -157,8 +157,8 @@ func noCeiling(i topology.Instance) string {
 // things: the resource that sets the ceiling, and what limited the run. What holds for several rows
 // stands once below.
 func overview(rows []row, r *bundle.Run) page.Section {
-	t := page.NewTable("<scenario", "result", "±?", "p50??", "p99?", "<of ceiling", "ceiling??", "<ceiling set by????",
-		"sustained", "<run limited by???", "<verdict")
+	t := page.NewTable("<scenario, result, ±?, p50??, p99?, <of ceiling, ceiling??, <ceiling set by????, sustained, " +
+		"<run limited by???, <verdict")
 	known := false
 	for _, r := range rows {
 		cells := page.Cells(r.label(), r.Measured, r.Margin, r.P50, r.P99, r.Percent, r.Ceiling, r.From,
@@ -372,7 +372,7 @@ func machineSection(b *bundle.Bundle) page.Section {
 		all.Add(k, b.Run.Labels[k])
 	}
 	all.Add("imported from", text.Some(b.Run.Imported, mostSources))
-	storage := page.Captioned("Storage", "<array", "<made of", "chunk?", "size?", "<each volume", "<source")
+	storage := page.Captioned("Storage", "<array, <made of, chunk?, size?, <each volume, <source")
 	for _, a := range t.Arrays {
 		storage.Add(arrayCells(a))
 	}

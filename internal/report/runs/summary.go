@@ -36,7 +36,7 @@ func Summary(groups []bundle.Group) *page.Document {
 		if oneEach(g.Results) { // the file says it
 			named += "?"
 		}
-		rows := page.NewTable("<file", named, "IOPS", "bandwidth", "over??", "mean?", "p50?", "p99", "<verdict")
+		rows := page.NewTable("<file, " + named + ", IOPS, bandwidth, over??, mean?, p50?, p99, <verdict")
 		for _, r := range g.Results {
 			rows.Add(summaryCells(r))
 		}
@@ -121,9 +121,8 @@ func summaryCells(r *result.Result) []string {
 
 // summaryRecords are the rows for programs: always the same columns, of values that are not rounded.
 func summaryRecords(groups []bundle.Group) *page.Table {
-	t := page.NewTable("group", "dir", "file", "result", "rw", "bs", "engine", "iodepth", "jobs", "iops",
-		"bandwidth_bytes_per_s", "read_iops", "write_iops", "window_ns", "latency_of", "mean_ns", "p50_ns", "p99_ns",
-		"missing", "verdict")
+	t := page.NewTable("group, dir, file, result, rw, bs, engine, iodepth, jobs, iops, bandwidth_bytes_per_s, " +
+		"read_iops, write_iops, window_ns, latency_of, mean_ns, p50_ns, p99_ns, missing, verdict")
 	for _, g := range groups {
 		for i, row := range summaryRows(g.Results) {
 			r, mean, missing := g.Results[i], 0.0, ""

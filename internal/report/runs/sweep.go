@@ -16,8 +16,7 @@ import (
 
 // Swept is the document of a measured sweep, its knees first.
 func Swept(s *compare.Swept) *page.Document {
-	rows := page.NewTable(append(slices.Clone(s.Axes), "IOPS", "<±", "bandwidth?", "of ceiling?", "p50?", "p99",
-		"<")...)
+	rows := overAxes(s, "IOPS, <±, bandwidth?, of ceiling?, p50?, p99, <")
 	var why []string
 	invalid := 0
 	for _, p := range s.Points {
@@ -59,6 +58,11 @@ func Swept(s *compare.Swept) *page.Document {
 			page.Charts{See: "the table of figures", Draw: func() page.Drawing { return drawSweep(s, d.Head) }}))
 	}
 	return d
+}
+
+// overAxes is a table with a column for each axis of a sweep before others.
+func overAxes(s *compare.Swept, heads string) page.Table {
+	return page.NewTable(strings.Join(append(slices.Clone(s.Axes), heads), ", "))
 }
 
 // sweptRow is a point; the figures of one that must not be trusted are struck out, not hidden.
@@ -107,8 +111,8 @@ func curveText(c compare.SweptCurve) string {
 }
 
 func sweptRecords(s *compare.Swept) *page.Table {
-	t := page.NewTable(append(slices.Clone(s.Axes), "in_flight", "rounds", "iops", "low", "high",
-		"bandwidth_bytes_per_s", "p50_ns", "p99_ns", "ceiling_iops", "struck_iops", "invalid")...)
+	t := overAxes(s, "in_flight, rounds, iops, low, high, bandwidth_bytes_per_s, p50_ns, p99_ns, ceiling_iops, struck_iops, "+
+		"invalid")
 	for _, p := range s.Points {
 		t.Record(axesAt(s.Axes, p), p.InFlight, p.Rounds, p.IOPS.Center, p.IOPS.Lo, p.IOPS.Hi, units.Rate(p.BW),
 			units.Latency(p.P50), units.Latency(p.P99), p.Ceiling, p.Struck, p.Invalid)

@@ -3,6 +3,7 @@ package runs
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/fio"
@@ -16,9 +17,8 @@ import (
 
 // rawTable has a row for each direction, and with several jobs one for each direction of each.
 func rawTable(r *result.Result) page.Table {
-	t := page.Captioned("Measured, with completion latencies", "<", "I/Os??", "IOPS", "bandwidth", "mean?", "std dev???",
-		"p50", "p90??", "p99",
-		"p99.9?", "p99.99??", "max?")
+	t := page.Captioned("Measured, with completion latencies", "<, I/Os??, IOPS, bandwidth, mean?, std dev???, p50, "+
+		"p90??, p99, p99.9?, p99.99??, max?")
 	add := func(name string, n uint64, rate units.IOPS, bw units.Rate, l fio.Latency) {
 		count, dev := words.None, words.None
 		if n > 0 { // a row without any is of a rate alone
@@ -77,7 +77,7 @@ func directions(j fio.Job) []direction {
 func boundsTable(s *bundle.Scenario) page.Table {
 	c := s.Ceiling
 	unit, moved := viewOf(s).unit()
-	t := page.Captioned("What each resource allows", "<resource", unit, "bandwidth", "<", "<how", "<source???")
+	t := page.Captioned("What each resource allows", "<resource, "+unit+", bandwidth, <, <how, <source???")
 	binding, limits := c.Binding(), c.Limits()
 	for i := range c.Bounds {
 		b := &c.Bounds[i]
@@ -101,7 +101,7 @@ func boundsTable(s *bundle.Scenario) page.Table {
 }
 
 func thresholdsTable(s *bundle.Scenario) page.Table {
-	t := page.Captioned("Thresholds", "<threshold", "measured", "expected", "<outcome")
+	t := page.Captioned("Thresholds", "<threshold, measured, expected, <outcome")
 	for _, g := range s.Thresholds {
 		if g.Outcome == verdict.NotJudged {
 			t.Add(g.Threshold.Text, words.None, words.None, "not judged: "+g.Reason)
@@ -116,9 +116,8 @@ func thresholdsTable(s *bundle.Scenario) page.Table {
 // devicesTable is from telemetry, or from fio's own disk statistics where there was none.
 func devicesTable(r *result.Result) page.Table {
 	if len(r.Devices) > 0 {
-		t := page.Captioned("Devices in the measured window, from /proc/diskstats", "<device", "reads/s", "writes/s",
-			"read?", "written?",
-			"read wait??", "write wait??", "queue", "busy")
+		t := page.Captioned("Devices in the measured window, from /proc/diskstats", "<device, reads/s, writes/s, read?, "+
+			"written?, read wait??, write wait??, queue, busy")
 		t.Screen = true
 		for _, d := range r.Devices {
 			t.Add(d.Name, d.ReadIOPS, d.WriteIOPS, d.ReadRate, d.WriteRate, words.Figure(units.LatencyOf(d.ReadWait)),
@@ -126,9 +125,8 @@ func devicesTable(r *result.Result) page.Table {
 		}
 		return t
 	}
-	t := page.Captioned("Devices over the whole run, from fio's disk statistics", "<device", "reads", "writes",
-		"read merges??", "write merges??",
-		"read wait?", "write wait?", "busy")
+	t := page.Captioned("Devices over the whole run, from fio's disk statistics", "<device, reads, writes, "+
+		"read merges??, write merges??, read wait?, write wait?, busy")
 	each := func(ms, n uint64) string { return words.Figure(units.Latency(float64(ms) / float64(max(n, 1)) * 1e6)) }
 	for _, d := range r.Disks {
 		name := d.Name
@@ -144,7 +142,7 @@ func devicesTable(r *result.Result) page.Table {
 
 // depthsOf is the queue depth seen in several ways.
 func depthsOf(d result.Depth) page.Table {
-	t := page.Captioned("Queue depth", "<measured", "I/Os in flight")
+	t := page.Captioned("Queue depth", "<measured, I/Os in flight")
 	t.Screen = true
 	add := func(how string, depth float64) {
 		if depth > 0 {
@@ -178,7 +176,7 @@ func overTime(r *result.Result) page.Table {
 		}
 		heads = append(heads, o.name+" p50?", o.name+" p99")
 	}
-	t := page.Captioned("Over time", heads...)
+	t := page.Captioned("Over time", strings.Join(heads, ", "))
 	seconds := merge(r.Seconds, mostTimes)
 	if len(seconds) < 2 {
 		return t

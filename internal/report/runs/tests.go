@@ -17,8 +17,7 @@ import (
 // warnings pass and are shown in the case's output.
 func runTests(b *bundle.Bundle, rows []row) []page.Suite {
 	var all []page.Suite
-	for i := range b.Scenarios {
-		s := &b.Scenarios[i]
+	for i, s := range b.Scenarios {
 		suite := page.Suite{Name: rows[i].label()}
 		if s.Result != nil {
 			suite.Time = words.Decimal(s.Result.Wall.Seconds(), 3)
@@ -26,7 +25,7 @@ func runTests(b *bundle.Bundle, rows []row) []page.Suite {
 				suite.Timestamp = s.Result.Start.UTC().Format(time.RFC3339)
 			}
 		}
-		for j, r := range thresholdsTable(s).Rows {
+		for j, r := range thresholdsTable(&s).Rows {
 			t := page.Test{Name: r[0].Text, Message: fmt.Sprintf("measured %s, expected %s", r[1].Text, r[2].Text)}
 			switch s.Thresholds[j].Outcome { //nolint:exhaustive // the others pass
 			case verdict.NotJudged:
@@ -36,7 +35,7 @@ func runTests(b *bundle.Bundle, rows []row) []page.Suite {
 			}
 			suite.Tests = append(suite.Tests, t)
 		}
-		suite.Tests = append(suite.Tests, verdictTest(b, s, rows[i], suite.Time))
+		suite.Tests = append(suite.Tests, verdictTest(b, &s, rows[i], suite.Time))
 		all = append(all, suite)
 	}
 	return all

@@ -12,7 +12,7 @@ import (
 
 // Evidence begins a table of evidence.
 func Evidence() page.Table {
-	return page.Captioned("Evidence", "<what", "<found", "<expected", "<where")
+	return page.Captioned("Evidence", "<what, <found, <expected, <where")
 }
 
 // Finding is a finding as a block; i makes its anchor.
@@ -50,8 +50,8 @@ func Subject(f finding.Finding, i int) page.Finding {
 // Account lists what lies between a ceiling and a figure: each factor, its share of the gap, and
 // what is left after it.
 func Account(a *finding.Account) page.Table {
-	t := page.Captioned("From the ceiling to what was measured", "<cause", "share of the gap", "factor",
-		"leaves "+a.In(), "<how")
+	t := page.Captioned("From the ceiling to what was measured",
+		"<cause, share of the gap, factor, leaves "+a.In()+", <how")
 	t.Add("ceiling", None, None, units.IOPS(a.Ceiling), "")
 	for i, level := range a.Levels() {
 		f := a.Factors[i]
