@@ -46,11 +46,11 @@ func Against(a *compare.Against) *page.Document {
 		suite.Tests = append(suite.Tests, one)
 		before := "since the run before, "
 		if l := j.Lasting; l != nil && l.Runs > 1 {
-			changed.Lines = append(changed.Lines, row[0]+" "+l.String())
+			changed.Say("%s %s", row[0], l)
 			before = "since the run before that, "
 		}
 		if len(j.Changed) > 0 {
-			changed.Lines = append(changed.Lines, row[0]+": "+before+strings.Join(j.Changed, "; "))
+			changed.Say("%s: %s%s", row[0], before, strings.Join(j.Changed, "; "))
 		}
 		if j.Standing == compare.Regression && j.Lasting != nil {
 			accept = "plimsoll runs accept " + text.ShellQuote(j.Lasting.Run) + " --reason TEXT"
@@ -61,7 +61,7 @@ func Against(a *compare.Against) *page.Document {
 	}
 	d.Records, d.Tests = &records, []page.Suite{suite}
 	if accept != "" {
-		changed.Lines = append(changed.Lines, "reported until the figures return, or until it is accepted: "+accept)
+		changed.Say("reported until the figures return, or until it is accepted: %s", accept)
 	}
 	d.Add(rows, changed, page.Lead("note", a.Notes...))
 	return d
@@ -88,12 +88,8 @@ func againstAnswer(a *compare.Against) string {
 
 // judgment is a row, and its last cell.
 func judgment(j compare.Judgment) (row []string, standing string) {
-	now, expected, change := words.None, words.None, ""
-	if j.Now.Center > 0 {
-		now = words.Amount(j.Now.Center, j.Figure.Unit)
-	}
+	now, expected, change := measured(j.Now.Center, j.Figure), measured(j.Expected.Center, j.Figure), ""
 	if j.Expected.Center > 0 {
-		expected = words.Amount(j.Expected.Center, j.Figure.Unit)
 		if j.Expected.Lo < j.Expected.Center {
 			expected += within(j.Expected, j.Figure.Unit)
 		}

@@ -1,6 +1,7 @@
 package compared
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -17,24 +18,24 @@ type Intervals struct {
 	Sides []Point `json:"sides"`
 }
 
-// Point is one side's figure; what is not known is page.Missing.
+// Point is one side's figure; NaN is what is not known.
 type Point struct {
-	Name      string      `json:"name"`
-	At        page.Number `json:"at"`
-	Low       page.Number `json:"low"`
-	High      page.Number `json:"high"`
-	Ceiling   page.Number `json:"ceiling"`
-	Sustained page.Number `json:"sustained"`
-	Struck    bool        `json:"struck,omitempty"`
-	Label     string      `json:"label"`
+	Name      string  `json:"name"`
+	At        float64 `json:"at"`
+	Low       float64 `json:"low"`
+	High      float64 `json:"high"`
+	Ceiling   float64 `json:"ceiling"`
+	Sustained float64 `json:"sustained"`
+	Struck    bool    `json:"struck,omitempty"`
+	Label     string  `json:"label"`
 }
 
 // KnownOr is a figure in a chart, missing where it is not above 0.
-func KnownOr[T ~float64](v T) page.Number {
+func KnownOr[T ~float64](v T) float64 {
 	if v <= 0 {
-		return page.Missing()
+		return math.NaN()
 	}
-	return page.Number(v)
+	return float64(v)
 }
 
 // Scale is what charts divide a figure by: bandwidth is drawn in MiB/s.
@@ -55,7 +56,7 @@ func intervals(t *compare.Table, r *compare.Row) page.Drawing {
 			low, high := KnownOr(c.Figure.Lo/scale), KnownOr(c.Figure.Hi/scale)
 			figure := words.Amount(c.Figure.Center, r.Figure.Unit)
 			if c.Figure.N < 2 {
-				low, high = page.Missing(), page.Missing()
+				low, high = math.NaN(), math.NaN()
 			}
 			plot.Sides = append(plot.Sides, Point{
 				Name: name, At: KnownOr(c.Figure.Center / scale), Low: low, High: high, Ceiling: KnownOr(c.Ceiling / scale),
@@ -66,9 +67,9 @@ func intervals(t *compare.Table, r *compare.Row) page.Drawing {
 		for _, s := range c.Invalid {
 			figure := words.Amount(s.Figure, r.Figure.Unit) + " INVALID"
 			plot.Sides = append(plot.Sides, Point{
-				Name: name + ", " + s.Called, At: KnownOr(s.Figure / scale), Low: page.Missing(),
-				High:    page.Missing(),
-				Ceiling: page.Missing(), Sustained: page.Missing(), Struck: true, Label: figure,
+				Name: name + ", " + s.Called, At: KnownOr(s.Figure / scale), Low: math.NaN(),
+				High:    math.NaN(),
+				Ceiling: math.NaN(), Sustained: math.NaN(), Struck: true, Label: figure,
 			})
 			says = append(says, name+" "+figure)
 		}

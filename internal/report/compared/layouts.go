@@ -24,7 +24,7 @@ func layouts(t *compare.Table) []page.Block {
 			one.Add(name, all, w[compare.Faster], w[compare.Slower], w[compare.Same], w[compare.CannotTell], best)
 		}
 		for _, line := range s.Slow {
-			slow.Lines = append(slow.Lines, name+", "+line)
+			slow.Say("%s, %s", name, line)
 		}
 	}
 	for _, u := range t.Unforeseen {
@@ -36,22 +36,17 @@ func layouts(t *compare.Table) []page.Block {
 	figures.Most = len(t.Rows) * len(t.Sides)
 	for _, r := range t.Rows {
 		for k, c := range r.Cells {
-			name, predicted, measured, share, change, word := "", words.None, words.None, "", "", ""
-			if k == 0 {
-				name = r.Name
-			}
-			if c.Ceiling > 0 {
-				predicted, share = words.Amount(c.Ceiling, r.Figure.Unit), text.Percent(c.Share)
-			}
+			seen, change, word := words.None, "", ""
 			if len(c.Rounds) > 0 {
-				measured = words.WithDoubt(words.Amount(c.Figure.Center, r.Figure.Unit), words.Doubt(c.Figure))
+				seen = words.WithDoubt(words.Amount(c.Figure.Center, r.Figure.Unit), words.Doubt(c.Figure))
 			} else if len(c.Invalid) > 0 {
 				word = "INVALID: " + c.Invalid[0].Why
 			}
 			if k != t.Base && c.Change != nil {
 				change, word = ratioText(c.Change), string(c.Change.Word)
 			}
-			figures.Add(name, t.Sides[k].Name, predicted, measured, share, change, word)
+			figures.Add(words.When(k == 0, r.Name), t.Sides[k].Name, measured(c.Ceiling, r.Figure), seen,
+				words.When(c.Ceiling > 0, text.Percent(c.Share)), change, word)
 		}
 	}
 	return []page.Block{one, figures, news, slow}

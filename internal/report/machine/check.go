@@ -19,10 +19,7 @@ func Check(all []finding.Finding, fine []finding.Passed, notes []string, data an
 	d := page.New("check", "nothing could be checked", "check", data)
 	d.Head.Tone = "measured"
 	if len(all)+len(fine) > 0 {
-		ok := ""
-		if len(fine) > 0 {
-			ok = text.Plural(len(fine), "check") + " ok"
-		}
+		ok := words.When(len(fine) > 0, text.Plural(len(fine), "check")+" ok")
 		d.Head.Word, d.Head.Tone = text.Join(", ", counted(all), ok), worst(all)
 		d.Head.Main = page.NewFigure("", "findings", len(all), "count")
 	}

@@ -19,13 +19,8 @@ func Disks(inv *topology.Inventory) *page.Document {
 		"by_id")
 	unused := 0
 	for _, one := range inv.Disks {
-		numa, kind := "", one.Type
-		if one.NUMANode >= 0 {
-			numa = fmt.Sprint(one.NUMANode)
-		}
-		if kind == "" && one.Network {
-			kind = "network"
-		}
+		numa := words.When(one.NUMANode >= 0, fmt.Sprint(one.NUMANode))
+		kind := cmp.Or(one.Type, words.When(one.Network, "network"))
 		if one.Unused() {
 			unused++
 		}

@@ -138,20 +138,15 @@ func (p *inspector) arrays() {
 		p.printf("\nmodelled as\n")
 	}
 	for _, a := range p.t.Arrays {
-		level, stripe, copies := string(a.Level), "", ""
+		level, stripe := string(a.Level), ""
 		if a.Level == topology.NoLevel {
 			level = "level unknown"
 		} else if a.Chunk > 0 {
 			stripe = "stripe " + a.Stripe().String()
 		}
-		if a.Copies > 0 {
-			copies = fmt.Sprintf("%d copies", a.Copies)
-		}
-		parts := facts(level, copies, words.Known("chunk", a.Chunk), stripe, words.Known("size", a.Size))
-		name := a.Name
-		if a.Path != "" {
-			name = strings.TrimPrefix(a.Path, "/dev/")
-		}
+		parts := facts(level, words.When(a.Copies > 0, fmt.Sprintf("%d copies", a.Copies)),
+			words.Known("chunk", a.Chunk), stripe, words.Known("size", a.Size))
+		name := cmp.Or(strings.TrimPrefix(a.Path, "/dev/"), a.Name)
 		p.line("  "+text.Clean(name, 60)+": ", "    ", append(parts, from(a.Origin)...)...)
 		for _, key := range []string{"level", "copies", "chunk"} {
 			if o, ok := a.Origins[key]; ok && o != a.Origin {

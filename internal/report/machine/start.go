@@ -7,6 +7,7 @@ import (
 
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/words"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 )
 
@@ -19,16 +20,12 @@ type Here struct {
 // Start is the document of a first look: the storage of a path, what is missing, and what to do next.
 func Start(t *topology.Topology, have Here) *page.Document {
 	d := page.New("start", standing(t), "topology", t)
-	missing := page.Note{Title: "missing"}
-	lack := func(is bool, what string) {
-		if is {
-			missing.Lines = append(missing.Lines, what)
-		}
-	}
-	lack(have.Fio == "", "fio, to measure: apt-get install fio or dnf install fio")
-	lack(!have.Root, "root, to see the kernel log, the superblocks and who does the I/O: sudo plimsoll")
-	lack(unlimited(t), "the limits of the volumes, for ceilings and verdicts: --volumes "+t.Instance.Example()+
-		", or plimsoll --yaml > plimsoll.yaml and fill it in")
+	missing := page.Note{Title: "missing", Lines: text.Present(
+		words.When(have.Fio == "", "fio, to measure: apt-get install fio or dnf install fio"),
+		words.When(!have.Root, "root, to see the kernel log, the superblocks and who does the I/O: sudo plimsoll"),
+		words.When(unlimited(t), "the limits of the volumes, for ceilings and verdicts: --volumes "+t.Instance.Example()+
+			", or plimsoll --yaml > plimsoll.yaml and fill it in"),
+	)}
 	next := page.Captioned("what to do now", "<, <")
 	next.Add("plimsoll why .", "whether the storage is slow now, and why (5 s)")
 	next.Add("plimsoll check .", "whether it is set up right")

@@ -137,75 +137,49 @@ func shortPath(d *block.Device) string { return strings.TrimPrefix(d.Path, "/dev
 
 // kindOf is what drives of one sort share.
 func kindOf(d *block.Device) []string {
-	node := ""
-	if d.NUMANode >= 0 {
-		node = fmt.Sprintf("NUMA node %d", d.NUMANode)
-	}
+	node := words.When(d.NUMANode >= 0, fmt.Sprintf("NUMA node %d", d.NUMANode))
 	return []string{d.Model, words.Known("firmware", d.Firmware), node}
 }
 
 func (p *inspector) raid(r *block.Raid) []string {
 	near, far := r.Layout&0xff, r.Layout>>8&0xff
-	layout := ""
-	if r.Level == "raid10" && r.Layout > 0 {
-		layout = fmt.Sprintf("near=%d", near)
-		if far > 1 {
-			layout += fmt.Sprintf(" far=%d", far)
-		}
-	}
-	all := []string{
-		r.Level,
-		words.Some(r.Disks, "member"),
-		words.Known("chunk", r.Chunk),
-		layout,
-		r.State,
-	}
-	if r.Degraded > 0 {
-		all = append(all, fmt.Sprintf("DEGRADED by %d", r.Degraded))
-	}
+	layout := fmt.Sprintf("near=%d%s", near, words.When(far > 1, fmt.Sprintf(" far=%d", far)))
+	action := ""
 	if r.Action != "" && r.Action != "idle" {
-		s := r.Action + " " + text.Percent(r.Progress)
+		action = r.Action + " " + text.Percent(r.Progress)
 		switch {
 		case r.Speed > 0:
-			s += " at " + r.Speed.String()
+			action += " at " + r.Speed.String()
 		case r.Progress == 0:
-			s = r.Action + " not begun"
+			action = r.Action + " not begun"
 		}
-		all = append(all, s)
 	}
-	return append(all, words.Known("metadata", r.Metadata), words.Known("bitmap",
-		r.Bitmap))
+	return []string{
+		r.Level, words.Some(r.Disks, "member"), words.Known("chunk", r.Chunk),
+		words.When(r.Level == "raid10" && r.Layout > 0, layout), r.State,
+		words.When(r.Degraded > 0, fmt.Sprintf("DEGRADED by %d", r.Degraded)), action,
+		words.Known("metadata", r.Metadata), words.Known("bitmap", r.Bitmap),
+	}
 }
 
 func volume(v *block.Vol) []string {
-	segment := cmp.Or(v.Segment, "layout unknown")
-	if v.Inferred {
-		segment += " (inferred)"
+	return []string{
+		"logical volume", cmp.Or(v.Segment, "layout unknown") + words.When(v.Inferred, " (inferred)"),
+		words.When(v.Stripes > 1, text.Plural(v.Stripes, "stripe")), words.Known("chunk", v.Chunk),
 	}
-	stripes := ""
-	if v.Stripes > 1 {
-		stripes = text.Plural(v.Stripes, "stripe")
-	}
-	return []string{"logical volume", segment, stripes, words.Known("chunk", v.Chunk)}
 }
 
 // queueFacts are the settings of a device's queue.
 func queueFacts(q block.Queue) []string {
-	media := ""
-	if q.Rotational {
-		media = "rotational"
-	}
-	sectors := ""
-	if q.Logical > 0 {
-		sectors = fmt.Sprintf("sectors %v/%v", q.Logical, q.Physical)
-	}
 	readAhead := "read-ahead " + q.ReadAhead.String()
 	if q == (block.Queue{}) {
 		readAhead = "queue settings unknown"
 	}
 	return []string{
 		words.Known("scheduler", q.Scheduler), words.Known("depth", q.Requests), readAhead,
-		words.Known("max I/O", q.MaxSectors), words.Known("cache", q.WriteCache), sectors, media,
+		words.Known("max I/O", q.MaxSectors), words.Known("cache", q.WriteCache),
+		words.When(q.Logical > 0, fmt.Sprintf("sectors %v/%v", q.Logical, q.Physical)),
+		words.When(q.Rotational, "rotational"),
 	}
 }
 

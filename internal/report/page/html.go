@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	_ "embed" // the page's parts
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"maps"
@@ -101,7 +100,7 @@ func writeHTML(out *bufio.Writer, d *Document, _ Options) error {
 	sum := sha256.Sum256([]byte(script))
 	p.Policy = "default-src 'none'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
 		"'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-	data, err := json.Marshal(p.drawings) // it escapes <, > and &, so it cannot end its element
+	data, err := marshal(p.drawings, true) // it escapes <, > and &, so it cannot end its element
 	if err != nil {
 		return err
 	}

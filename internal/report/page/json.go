@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 	"strings"
 )
 
@@ -87,19 +86,4 @@ func Line(w io.Writer, v any) error {
 		_, err = w.Write(append(body, '\n'))
 	}
 	return err
-}
-
-// Number is a float in a chart's data with five significant digits, null for what was not measured:
-// half the bytes of encoding/json's and more than a chart can show.
-type Number float64
-
-// Missing is a number that was not measured.
-func Missing() Number { return Number(math.NaN()) }
-
-// MarshalJSON implements json.Marshaler.
-func (n Number) MarshalJSON() ([]byte, error) {
-	if math.IsNaN(float64(n)) || math.IsInf(float64(n), 0) {
-		return []byte("null"), nil
-	}
-	return strconv.AppendFloat(nil, float64(n), 'g', 5, 64), nil
 }

@@ -287,7 +287,7 @@ type Finding struct {
 
 	// Cases are the findings of one rule with one remedy, which are shown once.
 	Cases    []string
-	Where    []Link // scenarios that it concerns
+	Where    Links // scenarios that it concerns
 	Evidence Table
 	Tables   []Table
 	Commands []string
@@ -312,6 +312,18 @@ type Edit struct {
 
 // Link leads to an anchor.
 type Link struct{ Text, Anchor string }
+
+// Links are several.
+type Links []Link
+
+// Names are the texts of links.
+func (l Links) Names() string {
+	var names []string
+	for _, one := range l {
+		names = append(names, one.Text)
+	}
+	return strings.Join(names, ", ")
+}
 
 // Charts are drawn by a script from one value. Their figures stand as text in Table, in the block
 // that See names, or both.

@@ -91,7 +91,7 @@ func plainNumber(v float64) string {
 	if w := math.Round(v); math.Abs(v-w) < 1e-6*max(1, math.Abs(v)) {
 		v = w
 	}
-	return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(v, 'f', 6, 64), "0"), ".")
+	return units.TrimZeros(strconv.FormatFloat(v, 'f', 6, 64))
 }
 
 // sayings gather what a document says, below the headings where it stands.

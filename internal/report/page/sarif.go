@@ -72,7 +72,7 @@ func (d *Document) sarifResult(f Finding, rule int, seen map[string]int) object 
 	result := object{
 		"ruleId": f.Code, "ruleIndex": rule, "level": levelOf(f.Severity, "note"),
 		"message":   phrase(f.says()),
-		"locations": []object{{"logicalLocations": []object{{"name": cmp.Or(f.Subject, f.where(), d.Kind)}}}},
+		"locations": []object{{"logicalLocations": []object{{"name": cmp.Or(f.Subject, f.Where.Names(), d.Kind)}}}},
 	}
 	if f.File == "" {
 		return result

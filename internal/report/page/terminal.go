@@ -391,7 +391,7 @@ func (t *terminal) finding(f *Finding) {
 	for _, c := range f.Cases {
 		t.para("  - ", plain, c)
 	}
-	if of := f.where(); of != "" {
+	if of := f.Where.Names(); of != "" {
 		t.para("  scenarios: ", plain, of)
 	}
 	for _, e := range f.Evidence.Rows {
@@ -478,15 +478,6 @@ func (f *Finding) several() string {
 		return f.Title
 	}
 	return f.Title + parens(text.Plural(len(f.Cases), "case"))
-}
-
-// where names the scenarios that a finding concerns.
-func (f *Finding) where() string {
-	var names []string
-	for _, w := range f.Where {
-		names = append(names, w.Text)
-	}
-	return strings.Join(names, ", ")
 }
 
 // evidenceText is a row of evidence (what, found, expected, where) as a phrase.

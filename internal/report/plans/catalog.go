@@ -88,11 +88,13 @@ func catalog(now time.Time) *page.Document {
 	return d
 }
 
-// provenance adds where the figures of an entry are from.
-func provenance(f *page.Facts, p cloud.Provenance) {
+// sourceOf is where the figures of an entry are from.
+func sourceOf(p cloud.Provenance) page.Facts {
+	f := page.Facts{Level: page.Detail, Title: "Source"}
 	f.Add("source", p.Source)
 	f.Add("date", p.AsOf)
 	f.Add("trust", p.Trust)
+	return f
 }
 
 // mostRules are the limits of a type of volume that are no details.
@@ -104,20 +106,15 @@ func volumeType(v cloud.VolumeType, now time.Time) *page.Document {
 	if v.MaxSize > 0 {
 		rules.Say("size %v to %v", v.MinSize, v.MaxSize)
 	}
-	rules.Lines = append(rules.Lines, "latency: "+v.Latency)
+	rules.Say("latency: %s", v.Latency)
 	if v.Counted > 0 {
-		phrase := fmt.Sprintf("an I/O counts once for each %v or part of it", v.Counted)
-		if v.Merges {
-			phrase += "; sequential I/Os are merged up to that size first, as best the volume can"
-		}
-		rules.Lines = append(rules.Lines, phrase)
+		rules.Say("an I/O counts once for each %v or part of it%s", v.Counted,
+			words.When(v.Merges, "; sequential I/Os are merged up to that size first, as best the volume can"))
 	}
 	more := page.Note{Title: "More limits", Level: page.Detail, Of: "more limits"}
 	if n := len(rules.Lines); n > mostRules {
 		more.Lines, rules.Lines = rules.Lines[mostRules:], rules.Lines[:mostRules]
 	}
-	facts := page.Facts{Level: page.Detail, Title: "Source"}
-	provenance(&facts, v.Provenance)
 	d.Add(rules, page.Facts{Rows: []page.Fact{{Name: "price", Value: volumePrice(v, now)}}}, more)
 	rows := page.Captioned("Tiers", "<tier, size, IOPS, bandwidth, burst IOPS?, burst bandwidth?")
 	for _, t := range v.Tiers {
@@ -127,7 +124,7 @@ func volumeType(v cloud.VolumeType, now time.Time) *page.Document {
 		}
 		rows.Add(t.Name, t.Size, t.Sustained.IOPS, t.Sustained.Rate.SI(), burst)
 	}
-	d.Add(rows, facts)
+	d.Add(rows, sourceOf(v.Provenance))
 	return d
 }
 
@@ -144,12 +141,9 @@ func instance(f cloud.InstanceFacts, now time.Time) *page.Document {
 			facts.Add("a burst lasts", text.Duration(f.BurstFor)+" at full burst, longer below it: it is spent as credits")
 		}
 	default:
-		row := func(name string, l cloud.Limits) {
-			rows.Add(name, iopsCell(l.IOPS), rateCell(l.Rate))
-		}
-		row("sustained", f.Baseline)
+		rows.Add("sustained", limitCells(f.Baseline))
 		if f.Burst != (cloud.Limits{}) {
-			row("in bursts", f.Burst)
+			rows.Add("in bursts", limitCells(f.Burst))
 			facts.Add("a burst lasts", text.Duration(f.BurstFor)+", at least once in 24 h")
 		}
 	}
@@ -165,17 +159,13 @@ func instance(f cloud.InstanceFacts, now time.Time) *page.Document {
 		}
 	}
 	facts.Add("price", instancePrice(f, now))
-	source := page.Facts{Level: page.Detail, Title: "Source"}
-	provenance(&source, f.Provenance)
 	earlier := page.Note{Title: "Published earlier"}
 	for _, c := range f.Changes {
-		phrase := fmt.Sprintf("%s to %s: %v IOPS, %s", c.From, c.To, c.Burst.IOPS, c.Burst.Rate.SI())
-		if c.Baseline.IOPS > 0 && c.Baseline.IOPS != c.Burst.IOPS {
-			phrase += fmt.Sprintf("; baseline %v IOPS, %s", c.Baseline.IOPS, c.Baseline.Rate.SI())
-		}
-		earlier.Lines = append(earlier.Lines, phrase)
+		baseline := fmt.Sprintf("; baseline %v IOPS, %s", c.Baseline.IOPS, c.Baseline.Rate.SI())
+		earlier.Say("%s to %s: %v IOPS, %s%s", c.From, c.To, c.Burst.IOPS, c.Burst.Rate.SI(),
+			words.When(c.Baseline.IOPS > 0 && c.Baseline.IOPS != c.Burst.IOPS, baseline))
 	}
-	d.Add(rows, facts, page.Lead("note", f.Notes...), page.Lead("not known", f.Unknown...).Detailed(), earlier, source)
+	d.Add(rows, facts, page.Lead("note", f.Notes...), page.Lead("not known", f.Unknown...).Detailed(), earlier, sourceOf(f.Provenance))
 	return d
 }
 
@@ -203,18 +193,13 @@ func drives(name string, some []cloud.DriveFacts) *page.Document {
 			one.Interface)}
 		rows := page.NewTable("<, IOPS of 4 KiB, sequential, latency at depth 1")
 		row := func(name string, n units.IOPS, r units.Rate, latency time.Duration) {
-			rate := ""
-			if r > 0 {
-				rate = r.SI()
-			}
-			rows.Add(name, cmp.Or(words.Known("", n), words.Unknown), cmp.Or(rate, words.Unknown),
+			rows.Add(name, cmp.Or(words.Known("", n), words.Unknown), cmp.Or(words.When(r > 0, r.SI()), words.Unknown),
 				cmp.Or(words.Known("", units.LatencyOf(latency)), words.Unknown))
 		}
 		l := one.Limits
 		row("read", l.ReadIOPS, l.ReadRate, one.ReadLatency)
 		row("write", l.WriteIOPS, l.WriteRate, one.WriteLatency)
-		facts := page.Facts{Level: page.Detail, Title: "Source"}
-		provenance(&facts, one.Provenance)
+		facts := sourceOf(one.Provenance)
 		facts.Add("note", one.Note)
 		s.Add(rows, facts)
 		d.Add(s)
@@ -243,9 +228,9 @@ func instances(name string, types []string) *page.Document {
 		case !f.Baseline.Known():
 			rows.Add(typ, cmp.Or(most(f), words.Unknown))
 		case f.Burst == (cloud.Limits{}):
-			rows.Add(typ, iopsCell(f.Baseline.IOPS), rateCell(f.Baseline.Rate))
+			rows.Add(typ, limitCells(f.Baseline))
 		default:
-			rows.Add(typ, iopsCell(f.Baseline.IOPS), rateCell(f.Baseline.Rate), iopsCell(f.Burst.IOPS), rateCell(f.Burst.Rate))
+			rows.Add(typ, limitCells(f.Baseline), limitCells(f.Burst))
 		}
 	}
 	d.Add(rows)

@@ -57,6 +57,8 @@ func perIOPS(u cloud.USD) string {
 
 func iopsCell(n units.IOPS) page.Cell { return page.Exact(n.String(), n) }
 
+func limitCells(l cloud.Limits) []page.Cell { return page.Cells(iopsCell(l.IOPS), rateCell(l.Rate)) }
+
 func rateCell(r units.Rate) page.Cell { return page.Exact(r.SI(), r) }
 
 func monthCell(u cloud.USD) page.Cell { return page.Exact(month(u), float64(u)/1e6) }

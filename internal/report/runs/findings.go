@@ -55,7 +55,7 @@ func group(p page.Finding, all []finding.Finding, b *bundle.Bundle, rows []row) 
 	p.Tables = nil
 	for _, f := range all {
 		of := where(f, b, rows)
-		names := linkNames(of)
+		names := of.Names()
 		p.Cases = append(p.Cases, text.Join(": ", cmp.Or(names, f.Subject), f.Message))
 		for _, w := range of {
 			if !slices.Contains(p.Where, w) {
@@ -75,18 +75,9 @@ func group(p page.Finding, all []finding.Finding, b *bundle.Bundle, rows []row) 
 	return p
 }
 
-func linkNames(all []page.Link) string {
-	var names []string
-	for _, l := range all {
-		names = append(names, l.Text)
-	}
-	return strings.Join(names, ", ")
-}
-
-func where(f finding.Finding, b *bundle.Bundle, rows []row) []page.Link {
-	var all []page.Link
-	for j := range b.Scenarios {
-		if slices.Contains(f.Scenarios, b.Scenarios[j].ID) {
+func where(f finding.Finding, b *bundle.Bundle, rows []row) (all page.Links) {
+	for j, s := range b.Scenarios {
+		if slices.Contains(f.Scenarios, s.ID) {
 			all = append(all, page.Link{Text: rows[j].label(), Anchor: rows[j].Anchor})
 		}
 	}

@@ -312,10 +312,9 @@ func ends95(e stats.Estimate) (low, high units.IOPS) {
 // fleetTests are a case for each host and each scenario.
 func fleetTests(f *bundle.Fleet) []page.Suite {
 	hosts, scenarios := page.Suite{Name: "hosts"}, page.Suite{Name: "scenarios"}
-	outcome := map[string]page.Outcome{"fail": page.Failed, "invalid": page.Errored, "measured": page.Skipped}
 	for _, h := range f.Hosts {
 		t := page.Test{Name: h.Name, Message: text.Join(": ", string(h.State), string(h.Verdict)), Text: h.Why}
-		if t.Outcome = outcome[string(h.Verdict)]; h.State != bundle.HostDone {
+		if t.Outcome = page.OutcomeOf(string(h.Verdict)); h.State != bundle.HostDone {
 			t.Outcome = page.Errored
 		}
 		hosts.Tests = append(hosts.Tests, t)

@@ -155,25 +155,24 @@ func historyRecords(all []compare.Series) *page.Table {
 
 // trend is what the script draws of a series: web/src/charts.js.
 type trend struct {
-	Unit string        `json:"unit"`
-	T    []string      `json:"t"`
-	At   []page.Number `json:"at"`
-	Low  []page.Number `json:"low"`
-	High []page.Number `json:"high"`
+	Unit string    `json:"unit"`
+	T    []string  `json:"t"`
+	At   []float64 `json:"at"`
+	Low  []float64 `json:"low"`
+	High []float64 `json:"high"`
 }
 
 func newTrend(s compare.Series) *trend {
 	t := &trend{
-		Unit: cmp.Or(s.Figure.Name, "IOPS"), T: []string{}, At: []page.Number{}, Low: []page.Number{}, High: []page.Number{},
+		Unit: cmp.Or(s.Figure.Name, "IOPS"), T: []string{}, At: []float64{}, Low: []float64{}, High: []float64{},
 	}
 	scale := compared.Scale(s.Figure)
 	for _, p := range s.Points {
-		at, low, high := page.Missing(), page.Missing(), page.Missing()
-		if p.Invalid == "" && p.Value.Center > 0 {
-			at = page.Number(p.Value.Center / scale)
-			if p.Rounds > 1 {
-				low, high = page.Number(p.Value.Lo/scale), page.Number(p.Value.Hi/scale)
-			}
+		at, low, high := p.Value.Center/scale, math.NaN(), math.NaN()
+		if p.Invalid != "" || at <= 0 {
+			at = math.NaN()
+		} else if p.Rounds > 1 {
+			low, high = p.Value.Lo/scale, p.Value.Hi/scale
 		}
 		t.T = append(t.T, p.At.UTC().Format("2006-01-02 15:04"))
 		t.At, t.Low, t.High = append(t.At, at), append(t.Low, low), append(t.High, high)

@@ -257,10 +257,10 @@ func (transactions) draw(d *drawing, s *bundle.Scenario, row row) []page.Chart {
 	tps := lines{Name: "transactions", Curve: curve(peak.Latency)}
 	for _, s := range peak.Seconds {
 		d.T = append(d.T, second(s.At))
-		tps.IOPS = append(tps.IOPS, page.Number(s.TPS))
-		p50, p99 := page.Missing(), page.Missing()
+		tps.IOPS = append(tps.IOPS, float64(s.TPS))
+		p50, p99 := math.NaN(), math.NaN()
 		if s.P50 > 0 {
-			p50, p99 = page.Number(s.P50), page.Number(s.P99)
+			p50, p99 = float64(s.P50), float64(s.P99)
 		}
 		tps.P50, tps.P99 = append(tps.P50, p50), append(tps.P99, p99)
 	}
@@ -312,9 +312,9 @@ func layersOf(s *result.PgStep) []layer {
 				n = q.Waits[s.Waits[i].Event]
 			}
 			left -= n
-			share := page.Missing()
+			share := math.NaN()
 			if total > 0 {
-				share = page.Number(float64(s.Clients) * float64(n) / float64(total))
+				share = float64(s.Clients) * float64(n) / float64(total)
 			}
 			all[i].Sessions = append(all[i].Sessions, share)
 		}

@@ -119,7 +119,7 @@ func TestLayersAddUp(t *testing.T) {
 	if len(all) != mostWaits+1 {
 		t.Fatalf("%d layers", len(all))
 	}
-	want := []page.Number{4, 2, 0, 0, 0, 0, 4}
+	want := []float64{4, 2, 0, 0, 0, 0, 4}
 	for i, l := range all {
 		if l.Sessions[0] != want[i] || !math.IsNaN(float64(l.Sessions[1])) {
 			t.Errorf("%s: %v, want %v and nothing", l.Name, l.Sessions, want[i])

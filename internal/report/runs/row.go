@@ -194,20 +194,10 @@ func (r *row) held(c *ceiling.Ceiling, figure func(*ceiling.Bound) string) {
 // latencyOf is the completion latency of all directions together; of several it needs their
 // histograms.
 func latencyOf(t fio.Job) fio.Latency {
-	sum, n, only, known := &fio.Hist{}, 0, fio.Latency{}, true
-	for _, d := range t.Directions() {
-		if l := d.Completion(); d.N > 0 || d.IOPS > 0 || l.Mean > 0 {
-			sum.Merge(l.Hist)
-			n, only, known = n+1, l, known && l.Hist.Count() > 0
-		}
+	if all := result.Completions(t); len(all) == 1 {
+		return all[0].Latency
 	}
-	switch {
-	case n == 1:
-		return only
-	case !known:
-		return fio.Latency{}
-	}
-	return fio.Latency{Hist: sum, N: sum.Count()}
+	return fio.Latency{}
 }
 
 // onlyLat is the mean from submission to completion, of a job with one direction.

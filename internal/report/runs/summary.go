@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"plimsoll/internal/bundle"
-	"plimsoll/internal/compare"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/part"
 	"plimsoll/internal/report/page"
@@ -84,13 +83,12 @@ func summed(all []*result.Result) string {
 // middle is "median 4,811 IOPS, 1,841 to 4,950" of results that did the same, "" of others.
 func middle(all []*result.Result) string {
 	same, work := slices.Clone(all), bundle.KeyText(all[0], "work")
-	value := func(r *result.Result) float64 { _, v := compare.MainFigure(r); return v }
 	if len(all) < 3 || work == "" || slices.ContainsFunc(all, func(r *result.Result) bool {
-		return bundle.KeyText(r, "work") != work || !(value(r) > 0)
+		return bundle.KeyText(r, "work") != work || !(mainOf(r) > 0)
 	}) {
 		return ""
 	}
-	slices.SortFunc(same, func(a, b *result.Result) int { return cmp.Compare(value(a), value(b)) })
+	slices.SortFunc(same, func(a, b *result.Result) int { return cmp.Compare(mainOf(a), mainOf(b)) })
 	at := func(i int) string { return result.MainOf(same[i]).Print(same[i].Total.Rates()) }
 	return fmt.Sprintf("median %s, %s to %s", at(len(same)/2), at(0), at(len(same)-1))
 }

@@ -67,10 +67,13 @@ type direction struct {
 }
 
 func directions(j fio.Job) []direction {
-	all := []direction{{"read", j.Read}, {"write", j.Write}, {"trim", j.Trim}}
-	return slices.DeleteFunc(all, func(d direction) bool {
-		return d.N == 0 && d.IOPS == 0 && d.BW == 0 && len(d.Clat.Percentiles) == 0
-	})
+	var all []direction
+	for i, d := range j.Directions() {
+		if d.N > 0 || d.IOPS != 0 || d.BW != 0 || len(d.Clat.Percentiles) > 0 {
+			all = append(all, direction{fio.DirectionNames[i], *d})
+		}
+	}
+	return all
 }
 
 // boundsTable is what each resource allows: IOPS and bandwidth, or transactions of a database.
