@@ -93,7 +93,7 @@ type jsonView struct{ out io.Writer }
 
 // progressLine is one event as JSON, with units in the names of fields (page.Fields).
 type progressLine struct {
-	Event    string        `json:"event"`
+	Event    string
 	Schema   int           `json:"schema_version,omitempty"` // of the first line
 	Dir      string        `json:"dir,omitempty"`
 	Suite    string        `json:"suite,omitempty"`
@@ -120,8 +120,8 @@ type progressLine struct {
 
 // flow is how fast a scenario runs; absent where nothing is running.
 type flow struct {
-	IOPS float64       `json:"iops"`
-	BW   units.Rate    `json:"bw"`
+	IOPS float64
+	BW   units.Rate
 	Mean time.Duration `json:"mean,omitempty"` // completion latency
 	P99  time.Duration `json:"p99,omitempty"`
 }

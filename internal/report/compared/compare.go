@@ -192,13 +192,13 @@ func works(t *compare.Table) []page.Block {
 func answer(t *compare.Table) string {
 	count, invalid, silent := verdicts(t)
 	var parts text.Lines
-	add := func(n int, what string) {
+	add := func(n int, what compare.Word) {
 		if n > 0 {
 			parts.Say("%d %s", n, what)
 		}
 	}
 	for _, w := range []compare.Word{compare.Slower, compare.Faster, compare.Same, compare.CannotTell} {
-		add(count[w], string(w))
+		add(count[w], w)
 	}
 	if add(invalid, "INVALID"); len(count) == 0 && invalid > 0 {
 		return fmt.Sprintf("Nothing to compare: %s INVALID", text.Plural(invalid, "figure is", "figures are"))

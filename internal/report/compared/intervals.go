@@ -14,20 +14,16 @@ import (
 // Intervals is what the script draws of one figure on several sides: a point with its bar for each,
 // in web/src/charts.js.
 type Intervals struct {
-	Unit  string  `json:"unit"`
-	Sides []Point `json:"sides"`
+	Unit  string
+	Sides []Point
 }
 
 // Point is one side's figure; NaN is what is not known.
 type Point struct {
-	Name      string  `json:"name"`
-	At        float64 `json:"at"`
-	Low       float64 `json:"low"`
-	High      float64 `json:"high"`
-	Ceiling   float64 `json:"ceiling"`
-	Sustained float64 `json:"sustained"`
-	Struck    bool    `json:"struck,omitempty"`
-	Label     string  `json:"label"`
+	Name                              string
+	At, Low, High, Ceiling, Sustained float64
+	Struck                            bool `json:"struck,omitempty"`
+	Label                             string
 }
 
 // KnownOr is a figure in a chart, missing where it is not above 0.
@@ -51,27 +47,25 @@ func intervals(t *compare.Table, r *compare.Row) page.Drawing {
 	scale := Scale(r.Figure)
 	var says []string
 	for k, c := range r.Cells {
-		name := t.Sides[k].Name
+		name, unknown := t.Sides[k].Name, math.NaN()
+		add := func(p Point, figure float64) {
+			p.At, p.Label = KnownOr(figure/scale), words.Amount(figure, r.Figure.Unit)+words.When(p.Struck, " INVALID")
+			plot.Sides, says = append(plot.Sides, p), append(says, name+" "+p.Label)
+		}
 		if len(c.Rounds) > 0 {
-			low, high := KnownOr(c.Figure.Lo/scale), KnownOr(c.Figure.Hi/scale)
-			figure := words.Amount(c.Figure.Center, r.Figure.Unit)
-			if c.Figure.N < 2 {
-				low, high = math.NaN(), math.NaN()
+			p := Point{
+				Name: name, Low: unknown, High: unknown, Ceiling: KnownOr(c.Ceiling / scale),
+				Sustained: KnownOr(c.Sustained / scale),
 			}
-			plot.Sides = append(plot.Sides, Point{
-				Name: name, At: KnownOr(c.Figure.Center / scale), Low: low, High: high, Ceiling: KnownOr(c.Ceiling / scale),
-				Sustained: KnownOr(c.Sustained / scale), Label: figure,
-			})
-			says = append(says, name+" "+figure)
+			if c.Figure.N > 1 {
+				p.Low, p.High = KnownOr(c.Figure.Lo/scale), KnownOr(c.Figure.Hi/scale)
+			}
+			add(p, c.Figure.Center)
 		}
 		for _, s := range c.Invalid {
-			figure := words.Amount(s.Figure, r.Figure.Unit) + " INVALID"
-			plot.Sides = append(plot.Sides, Point{
-				Name: name + ", " + s.Called, At: KnownOr(s.Figure / scale), Low: math.NaN(),
-				High:    math.NaN(),
-				Ceiling: math.NaN(), Sustained: math.NaN(), Struck: true, Label: figure,
-			})
-			says = append(says, name+" "+figure)
+			add(Point{
+				Name: name + ", " + s.Called, Low: unknown, High: unknown, Ceiling: unknown, Sustained: unknown, Struck: true,
+			}, s.Figure)
 		}
 	}
 	return page.Drawing{Data: plot, Charts: []page.Chart{{
@@ -81,8 +75,8 @@ func intervals(t *compare.Table, r *compare.Row) page.Drawing {
 
 // caption says what the bars are: those of one run's seconds and those over rounds look alike.
 func caption(r *compare.Row) string {
-	for i := range r.Cells {
-		if c := &r.Cells[i]; len(c.Rounds) > 1 && c.Figure.N > 1 {
+	for _, c := range r.Cells {
+		if len(c.Rounds) > 1 && c.Figure.N > 1 {
 			return r.Figure.Name + ". Bars are 95 % intervals over rounds; for a single round, over its own seconds."
 		}
 	}

@@ -170,16 +170,15 @@ func findingTable(hosts []bundle.FleetChecked, kinds []*findingKind) page.Table 
 			t.Columns = append(t.Columns, page.Column{Name: text.Clean(h.Name, 24), Left: true})
 		}
 	}
-	toned := func(s finding.Severity) page.Cell {
-		return page.Cell{Text: cmp.Or(string(s), words.None), Tone: string(s)}
-	}
 	for _, k := range kinds {
 		row := page.Cells(k.first.Code, text.Clean(cmp.Or(k.first.Subject, k.first.Title), 40))
 		if len(hosts) > hostColumns {
-			row = append(row, toned(k.first.Severity), page.T(text.Some(k.hosts, hostColumns)))
+			row = append(row, page.Toned(k.first.Severity), page.T(text.Some(k.hosts, hostColumns)))
 		} else {
 			for _, h := range hosts {
-				row = append(row, toned(k.worst[h.Name]))
+				cell := page.Toned(k.worst[h.Name])
+				cell.Text = cmp.Or(cell.Text, words.None)
+				row = append(row, cell)
 			}
 		}
 		t.Add(row)

@@ -7,8 +7,7 @@ import (
 
 // Simulated is a built-in machine of the lab.
 type Simulated struct {
-	Name        string `json:"name"`
-	Description string `json:"description"`
+	Name, Description string
 }
 
 // Lab is the document of the machines that the lab simulates.

@@ -68,13 +68,12 @@ const fullBar = 1.15
 // text from outside.
 type htmlPage struct {
 	*Document
-	Title  string
-	Nav    []Link
-	Policy string
-	Style  template.CSS
-	Script template.JS
-	Data   template.JS
-	Full   float64 // where the mark stands on a bar, in percent
+	Title        string
+	Nav          []Link
+	Policy       string
+	Style        template.CSS
+	Script, Data template.JS
+	Full         float64 // where the mark stands on a bar, in percent
 
 	drawings []any
 	ids      int
@@ -132,14 +131,13 @@ func panels(all []Block) []Block {
 
 // part is a block with what the template needs of it.
 type part struct {
-	Kind    string
-	ID      string
-	Block   Block
-	Parts   []part
-	Names   []string // of folded details
-	Fold    bool     // a section that is closed at first
-	Drawing Drawing
-	Index   int // of the drawing in the data
+	Kind, ID string
+	Block    Block
+	Parts    []part
+	Names    []string // of folded details
+	Fold     bool     // a section that is closed at first
+	Drawing  Drawing
+	Index    int // of the drawing in the data
 }
 
 func (p *htmlPage) view(all []Block) []part {

@@ -110,12 +110,11 @@ type Tile struct {
 
 // Section is blocks under a heading.
 type Section struct {
-	Anchor string
-	Title  string
-	Tone   string // shown beside the title
-	About  string // a sentence below the title
-	Nav    string // the name by which the head of the page leads here; "" for no link
-	Of     string // what it is one of, such as "scenario", where many are details
+	Anchor, Title string
+	Tone          string // shown beside the title
+	About         string // a sentence below the title
+	Nav           string // the name by which the head of the page leads here; "" for no link
+	Of            string // what it is one of, such as "scenario", where many are details
 	Level
 	Blocks []Block
 }
@@ -170,6 +169,9 @@ type Cell struct {
 
 // T is a cell that holds text only.
 func T(s string) Cell { return Cell{Text: s} }
+
+// Toned is a word that colours itself.
+func Toned[T ~string](word T) Cell { return Cell{Text: string(word), Tone: string(word)} }
 
 // Keys names the columns of CSV, with their units.
 func (t *Table) Keys(keys string) {
@@ -292,10 +294,9 @@ type Finding struct {
 	Tables   []Table
 	Commands []string
 	Level
-	File  string // of a finding on a document
-	Line  int
-	Col   int
-	Brief bool // its page has the remedy
+	File      string // of a finding on a document
+	Line, Col int
+	Brief     bool // its page has the remedy
 	// Folded is for machines only: a note says for people what findings like it have in common.
 	Folded bool
 	// EndCol, Fingerprint and Edits are what code hosts show and follow of a finding on a document.

@@ -60,8 +60,9 @@ func writeText(out *bufio.Writer, d *Document, o Options) error {
 	width := max(cmp.Or(o.Width, 80), 40)
 	for most := screen; ; most-- {
 		var printed bytes.Buffer
-		t := &terminal{out: bufio.NewWriter(&printed), width: width, rows: max(o.Rows, width), color: o.Color, all: o.Details}
-		t.most = most
+		t := &terminal{
+			out: bufio.NewWriter(&printed), width: width, rows: max(o.Rows, width), color: o.Color, all: o.Details, most: most,
+		}
 		t.head(d.Head)
 		t.blocks(d.Blocks, "")
 		t.rest(d.More)

@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -38,17 +39,17 @@ func Advice(a *advise.Advice, all bool) *page.Document {
 	table := page.NewTable("#, <volumes, <instance, $/month, $/IOPS???, × need, <notes")
 	var owned page.Note
 	if c := a.Owned; c != nil && !slices.ContainsFunc(rows, func(c advise.Candidate) bool { return c.Kept() }) {
-		table.Add(choice("-", c, strings.Join(c.Names, ", ")))
-		owned = page.Note{Title: "-  " + strings.Join(c.Names, ", ") + ": not enough", Lines: CandidateLines(c), Of: "choice"}
+		table.Add(choice("-", c, named(c)))
+		owned = page.Note{Title: "-  " + named(c) + ": not enough", Lines: CandidateLines(c), Of: "choice"}
 	}
-	for i := range rows {
-		table.Add(choice(strconv.Itoa(i+1), &rows[i], strings.Join(rows[i].Names, ", ")))
+	for i, c := range rows {
+		table.Add(choice(strconv.Itoa(i+1), &c, named(&c)))
 	}
 	if c, want := a.Cliff, 1+a.Headroom; c != nil {
 		table.Add(choice("-", c, fmt.Sprintf("misses by %s: %s", text.Percent(1-c.Meets()/want), c.Sustained.Label())))
 	}
-	for i := range a.Next {
-		table.Add(choice("-", &a.Next[i].Row, a.Next[i].What))
+	for _, next := range a.Next {
+		table.Add(choice("-", &next.Row, next.What))
 	}
 	d.Add(table, owned.Detailed())
 	if len(rows) > 0 {
@@ -58,12 +59,12 @@ func Advice(a *advise.Advice, all bool) *page.Document {
 		d.Head.Tone, d.Head.Main = "pass", page.NewFigure(on, "cost", best.Month, "usd_micro_month")
 		d.Records = adviceRecords(rows)
 	} else if len(a.Next) > 0 {
-		next := &a.Next[0]
+		next := a.Next[0]
 		d.Head.Word += fmt.Sprintf("; %s: %s at %v a month", next.What, placed(&next.Row), next.Row.Month)
 	}
-	for i := range rows {
-		if c := &rows[i]; len(c.Names) > 0 {
-			d.Add(detailsOf(a, i, strings.Join(c.Names, ", "), c))
+	for i, c := range rows {
+		if len(c.Names) > 0 {
+			d.Add(detailsOf(a, i, named(&c), &c))
 		}
 	}
 	d.Add(less(a))
@@ -79,6 +80,9 @@ func Advice(a *advise.Advice, all bool) *page.Document {
 	}
 	return d
 }
+
+// named is what a candidate is the best at.
+func named(c *advise.Candidate) string { return strings.Join(c.Names, ", ") }
 
 // placed is a candidate in a few words: "8 x gp3 50 GiB raid10 on c8g.2xlarge".
 func placed(c *advise.Candidate) string { return LayoutText(c.Layout) + " on " + c.Type }
@@ -107,14 +111,9 @@ func beside(d *page.Document, a *advise.Advice) *page.Document {
 			meets++
 			d.Head.Tone = "pass"
 		}
-		burst, cost := "", words.None
-		if c.Burst != nil {
-			burst = fmt.Sprintf("%s for %s", text.Percent(c.BurstTimes), text.Duration(c.Instance.BurstFor))
-		}
-		if c.VolumesMonth > 0 {
-			cost = dollars(&c)
-		}
-		row := page.Cells(i+1, LayoutText(c.Layout), c.Type, cost, text.Percent(c.Times), c.Sustained.Label(), burst,
+		burst := fmt.Sprintf("%s for %s", text.Percent(c.BurstTimes), text.Duration(c.Instance.BurstFor))
+		row := page.Cells(i+1, LayoutText(c.Layout), c.Type, cmp.Or(words.When(c.VolumesMonth > 0, dollars(&c)), words.None),
+			text.Percent(c.Times), c.Sustained.Label(), words.When(c.Burst != nil, burst),
 			words.Known("", units.LatencyOf(c.Latency)))
 		for _, share := range c.Streams {
 			row = append(row, page.T(text.Percent(share)))
@@ -132,14 +131,11 @@ func beside(d *page.Document, a *advise.Advice) *page.Document {
 // choice is a row: what a candidate costs, also of each I/O per second that it sustains, and how
 // often it meets the demand. What is owned and does not has no number.
 func choice(mark string, c *advise.Candidate, is string) []string {
-	times := words.None
-	if meets := c.Meets(); meets > 0 {
-		times = units.Number(meets)
+	times := words.When(c.Meets() > 0, units.Number(c.Meets()))
+	is = text.Join(", ", is, words.When(c.ByBurst, "for "+text.Duration(c.Instance.BurstFor)))
+	return []string{
+		mark, LayoutText(c.Layout), c.Type, dollars(c), perIOPS(c.PerIOPS), cmp.Or(times, words.None), is,
 	}
-	if c.ByBurst {
-		is = text.Join(", ", is, "for "+text.Duration(c.Instance.BurstFor))
-	}
-	return []string{mark, LayoutText(c.Layout), c.Type, dollars(c), perIOPS(c.PerIOPS), times, is}
 }
 
 // dollars is what a candidate costs a month, in a column that has the sign in its head.
@@ -161,7 +157,7 @@ func less(a *advise.Advice) page.Table {
 func adviceRecords(rows []advise.Candidate) *page.Table {
 	t := page.NewTable("row, names, volumes, level, instance, usd_per_month, times_the_demand, afr")
 	for i, c := range rows {
-		t.Add(i+1, strings.Join(c.Names, ", "), LayoutText(c.Layout), c.Layout.Level, c.Type,
+		t.Add(i+1, named(&c), LayoutText(c.Layout), c.Layout.Level, c.Type,
 			words.Decimal(float64(c.Month)/1e6, 2), words.Decimal(c.Times, 3), words.Decimal(c.AFR, 6))
 	}
 	return &t
@@ -206,12 +202,11 @@ func survives(c *advise.Candidate) string {
 	switch {
 	case c.Layout.Local:
 		return "the data is lost when the instance stops"
+	case c.AFR == 0 && c.Survives != workload.LostVolume:
+		return "how often such volumes fail is not known"
 	case c.Survives == workload.LostVolume:
 		return "survives the loss of one volume of a pair; no failure rate is stated, because failures within a zone are " +
 			"not independent"
-	}
-	if c.AFR == 0 {
-		return "how often such volumes fail is not known"
 	}
 	digits := 2
 	if c.AFR < 0.0001 {
@@ -245,30 +240,29 @@ func LayoutText(l advise.Layout) string {
 
 // AdviceYAML is the plimsoll.yaml of a candidate, which plan, ceiling and lab take.
 func AdviceYAML(a *advise.Advice, c *advise.Candidate) string {
-	var b strings.Builder
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("# Advised by plimsoll for %s: %s, %v a month in %s.", text.Clean(a.Demand.Name, words.LongName), placed(c),
+	var y text.Lines
+	y.Say("# Advised by plimsoll for %s: %s, %v a month in %s.", text.Clean(a.Demand.Name, words.LongName), placed(c),
 		c.Month, a.Region)
 	for _, s := range CandidateLines(c) {
-		line("#   %s", text.Clean(s, words.LongSentence))
+		y.Say("#   %s", text.Clean(s, words.LongSentence))
 	}
 	l := c.Layout
-	line("instance: %s", c.Type)
-	line("arrays:")
-	b.WriteString(words.ArrayYAML("data", l.Level, l.Chunk, l.N))
+	y.Say("instance: %s", c.Type)
+	y.Say("arrays:")
+	words.ArrayYAML(&y, "data", l.Level, l.Chunk, l.N)
 	if l.Local {
-		line("      type: nvme")
-		line("      size: %d", uint64(l.Spec.Size))
+		y.Say("      type: nvme")
+		y.Say("      size: %d", uint64(l.Spec.Size))
 	} else {
-		line("      type: %s", l.Spec.Type)
-		line("      size: %dGiB", l.Spec.Size/units.GiB)
+		y.Say("      type: %s", l.Spec.Type)
+		y.Say("      size: %dGiB", l.Spec.Size/units.GiB)
 		if l.Spec.IOPS > 0 {
-			line("      iops: %s", l.Spec.IOPS.Arg())
+			y.Say("      iops: %s", l.Spec.IOPS.Arg())
 		}
 		if t, _ := cloud.TypeNamed(l.Spec.Type); l.Spec.Rate > 0 && t.OrdersRate() {
-			line("      throughput: %s", l.Spec.Rate.Arg())
+			y.Say("      throughput: %s", l.Spec.Rate.Arg())
 		}
 	}
-	line("    filesystem: {type: xfs, mount: /data}")
-	return b.String()
+	y.Say("    filesystem: {type: xfs, mount: /data}")
+	return strings.Join(y, "\n") + "\n"
 }

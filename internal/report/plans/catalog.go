@@ -41,9 +41,9 @@ func CatalogEntry(name string, now time.Time) (d *page.Document, ok bool) {
 
 // catalogData is the JSON of all that the catalogue has.
 type catalogData struct {
-	Volumes   []cloud.VolumeType `json:"volumes"`
-	Drives    []cloud.DriveFacts `json:"drives"`
-	Instances []string           `json:"instances"`
+	Volumes   []cloud.VolumeType
+	Drives    []cloud.DriveFacts
+	Instances []string
 }
 
 func entry(word, name string, data any) *page.Document {

@@ -20,15 +20,15 @@ import (
 
 // Outlook is a scenario and its ceiling, before anything is measured.
 type Outlook struct {
-	ID        int             `json:"id"`
-	Name      string          `json:"name"`
-	Role      topology.Role   `json:"role"`
-	Known     bool            `json:"known"`
-	Ceiling   ceiling.Ceiling `json:"ceiling"`
-	Binding   *ceiling.Bound  `json:"binding,omitempty"`
-	Next      *ceiling.Bound  `json:"next,omitempty"`
-	Sustained *ceiling.Bound  `json:"sustained,omitempty"`
-	Course    []ceiling.Step  `json:"course,omitempty"`
+	ID        int
+	Name      string
+	Role      topology.Role
+	Known     bool
+	Ceiling   ceiling.Ceiling
+	Binding   *ceiling.Bound `json:"binding,omitempty"`
+	Next      *ceiling.Bound `json:"next,omitempty"`
+	Sustained *ceiling.Bound `json:"sustained,omitempty"`
+	Course    []ceiling.Step `json:"course,omitempty"`
 
 	Loads []fio.Workload `json:"-"`
 }
@@ -65,8 +65,8 @@ func unknownHint(t *topology.Topology) string {
 
 // ceilingData is the JSON of ceilings.
 type ceilingData struct {
-	Topology  *topology.Topology `json:"topology"`
-	Scenarios []Outlook          `json:"scenarios"`
+	Topology  *topology.Topology
+	Scenarios []Outlook
 }
 
 // Ceilings is the document of the ceilings of a suite's scenarios: one in detail, several as a
@@ -175,11 +175,8 @@ func outlooks(d *page.Document, t *topology.Topology, suite string, all []Outloo
 		known = append(known, o)
 		short, until, by := "same", "", ""
 		if held.Then != nil {
-			short, until, by = o.figure(held.Now), "?", held.Now.Label()
+			short, until, by = o.figure(held.Now), cmp.Or(words.Known("", held.For), "?"), held.Now.Label()
 			bursts = append(bursts, id)
-			if held.For > 0 {
-				until = text.Duration(held.For)
-			}
 		}
 		row := []string{o.figure(held.Lasts()), o.lasting().Label(), short, until, by}
 		key := fmt.Sprint(row)
@@ -208,10 +205,7 @@ func outlooks(d *page.Document, t *topology.Topology, suite string, all []Outloo
 	add(unknown, unknownHint(t))
 	if len(known) > 0 {
 		d.Add(rows)
-		size := ""
-		if len(bursts) > 0 {
-			size = "Size a database by the sustained figure: a short test sees the burst."
-		}
+		size := words.When(len(bursts) > 0, "Size a database by the sustained figure: a short test sees the burst.")
 		one := fmt.Sprintf("One scenario in full: plimsoll ceiling %s %d …", text.ShellQuote(text.Clean(suite, 40)),
 			known[0].ID)
 		notes.Say("%s", text.Join(" ", size, remediesOf(t, known), one))
@@ -488,26 +482,27 @@ func arraySummary(a *topology.Array) string {
 func origins(topo *topology.Topology, all []Outlook) []page.Block {
 	var assumed, sources []string
 	for _, o := range all {
-		assumed = append(assumed, o.Ceiling.Notes...)
+		for _, note := range o.Ceiling.Notes {
+			assumed = text.Once(assumed, note)
+		}
 		for _, b := range o.Ceiling.Bounds {
 			if b.Origin.Where != "" {
-				sources = append(sources, string(b.Origin.Kind)+": "+b.Origin.Where)
+				sources = text.Once(sources, string(b.Origin.Kind)+": "+b.Origin.Where)
 			}
 		}
 	}
 	for _, a := range topo.Arrays {
 		if from := a.OriginOf("chunk"); a.Chunk > 0 && from.Kind == topology.Assumed {
-			assumed = append(assumed, fmt.Sprintf("chunks of %v, %s", a.Chunk, from.Where))
+			assumed = text.Once(assumed, fmt.Sprintf("chunks of %v, %s", a.Chunk, from.Where))
 		}
 	}
-	note := func(title string, lines []string) page.Block {
-		n := page.Note{Title: title, Level: page.Detail}
-		for _, phrase := range lines {
-			n.Lines = text.Once(n.Lines, phrase)
-		}
-		return n
+	for _, note := range topo.Notes {
+		assumed = text.Once(assumed, note)
 	}
-	return []page.Block{note("Assumptions", append(assumed, topo.Notes...)), note("Sources", sources)}
+	return []page.Block{
+		page.Note{Title: "Assumptions", Level: page.Detail, Lines: assumed},
+		page.Note{Title: "Sources", Level: page.Detail, Lines: sources},
+	}
 }
 
 // boundRecords has a row for each bound of each scenario.

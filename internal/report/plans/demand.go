@@ -13,16 +13,15 @@ import (
 // demandView is a demand with what follows from it, as --json prints it.
 type demandView struct {
 	*workload.Demand
-	Peak     workload.Load `json:"peak"`
-	Mean     workload.Load `json:"mean"`
-	HalfHour workload.Load `json:"mean_30_min"`
-	Counted  units.IOPS    `json:"counted_iops"`        // at peak, one for each 256 KiB, as EBS and Premium SSD count
-	Merged   units.IOPS    `json:"counted_if_merged"`   // if sequential neighbours are merged, as EBS does
-	InFlight float64       `json:"in_flight"`           // at Latency
-	Latency  units.Latency `json:"in_flight_latency"`   // assumed unless stated
-	Written  float64       `json:"written_bytes_share"` // over a long time
-	WrittenN float64       `json:"written_ios_share"`
-	Quiet    float64       `json:"time_without_reads"`
+	Peak, Mean workload.Load
+	HalfHour   workload.Load `json:"mean_30_min"`
+	Counted    units.IOPS    `json:"counted_iops"`      // at peak, one for each 256 KiB, as EBS and Premium SSD count
+	Merged     units.IOPS    `json:"counted_if_merged"` // if sequential neighbours are merged, as EBS does
+	InFlight   float64       // at Latency
+	Latency    units.Latency `json:"in_flight_latency"`   // assumed unless stated
+	Written    float64       `json:"written_bytes_share"` // over a long time
+	WrittenN   float64       `json:"written_ios_share"`
+	Quiet      float64       `json:"time_without_reads"`
 }
 
 // burstDay is for how long a day an EC2 instance may exceed its baseline (AWS states at least so

@@ -67,24 +67,24 @@ func DryRun(p bench.Plan) *page.Document {
 
 // dryPlan is what a run would do, as JSON; names of the fields end in their units.
 type dryPlan struct {
-	Suite     string            `json:"suite"`
-	Scenarios []dryScenario     `json:"scenarios"`
-	Settings  bundle.Settings   `json:"settings"`
+	Suite     string
+	Scenarios []dryScenario
+	Settings  bundle.Settings
 	Rounds    *bundle.RoundPlan `json:"rounds,omitempty"`
 	Budget    time.Duration     `json:"budget_ns,omitempty"`
-	Out       string            `json:"out"`
-	Labels    map[string]string `json:"labels"`
-	Consent   permit.Consent    `json:"consent"`
-	Policy    verdict.Policy    `json:"policy"`
-	Topology  topology.Topology `json:"topology"`
-	Database  *suite.Server     `json:"database,omitempty"`
+	Out       string
+	Labels    map[string]string
+	Consent   permit.Consent
+	Policy    verdict.Policy
+	Topology  topology.Topology
+	Database  *suite.Server `json:"database,omitempty"`
 }
 
 type dryScenario struct {
-	ID       int             `json:"id"`
-	Name     string          `json:"name"`
-	Role     topology.Role   `json:"role"`
-	Takes    time.Duration   `json:"takes_ns"`
+	ID       int
+	Name     string
+	Role     topology.Role
+	Takes    time.Duration
 	Command  string          `json:"command,omitempty"`
 	Postgres *suite.Postgres `json:"postgres,omitempty"`
 }

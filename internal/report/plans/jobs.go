@@ -18,16 +18,16 @@ import (
 
 // Job is a scenario as fio is given it.
 type Job struct {
-	ID         int           `json:"id"`
-	Name       string        `json:"name"`
-	Title      string        `json:"title,omitempty"`
-	Why        string        `json:"why,omitempty"`
-	Role       topology.Role `json:"role"`
-	Before     []string      `json:"before,omitempty"` // shell lines that make what the command works on
-	Command    []string      `json:"command"`
-	Shell      []string      `json:"shell,omitempty"` // of a scenario that is PostgreSQL's, a line each
-	JobFile    string        `json:"job_file"`
-	Thresholds []string      `json:"thresholds,omitempty"`
+	ID         int
+	Name       string
+	Title      string `json:"title,omitempty"`
+	Why        string `json:"why,omitempty"`
+	Role       topology.Role
+	Before     []string `json:"before,omitempty"` // shell lines that make what the command works on
+	Command    []string
+	Shell      []string `json:"shell,omitempty"` // of a scenario that is PostgreSQL's, a line each
+	JobFile    string
+	Thresholds []string `json:"thresholds,omitempty"`
 }
 
 // NewJob is scenario c with its job placed on a path; one of PostgreSQL, which plimsoll starts a server of its own

@@ -17,10 +17,10 @@ import (
 
 // Foreseen is what the model says of a layout that need not be built.
 type Foreseen struct {
-	Name      string             `json:"name"`
-	Topology  *topology.Topology `json:"topology"`
-	Scenarios []Outlook          `json:"scenarios"`
-	Month     cloud.USD          `json:"usd_micro_month,omitempty"` // of the volumes; absent: no price is known
+	Name      string
+	Topology  *topology.Topology
+	Scenarios []Outlook
+	Month     cloud.USD `json:"usd_micro_month,omitempty"` // of the volumes; absent: no price is known
 }
 
 // Foresee is a layout with its ceilings.

@@ -15,8 +15,8 @@ import (
 
 // OnType is what a layout gives a scenario on one instance type, and what the type costs a month.
 type OnType struct {
-	Type      string         `json:"instance"`
-	Scenario  string         `json:"scenario"`
+	Type      string `json:"instance"`
+	Scenario  string
 	Most      *ceiling.Bound `json:"most,omitempty"` // in a test of some minutes
 	BurstFor  time.Duration  `json:"burst_for,omitempty"`
 	Sustained *ceiling.Bound `json:"sustained,omitempty"`
@@ -91,10 +91,10 @@ func OnTypes(all []OnType, now time.Time) *page.Document {
 // mostOn names the type that sustains the most of the first scenario.
 func mostOn(all []OnType) string {
 	var best *OnType
-	for i := range all {
-		if o := &all[i]; o.Scenario == all[0].Scenario && o.Sustained != nil &&
+	for _, o := range all {
+		if o.Scenario == all[0].Scenario && o.Sustained != nil &&
 			(best == nil || o.Sustained.IOPS > best.Sustained.IOPS) {
-			best = o
+			best = &o
 		}
 	}
 	if best == nil {

@@ -29,32 +29,31 @@ const (
 // drawing is what the script draws of one scenario; web/src/charts.js reads it. Times are in
 // seconds since fio's start, latencies in nanoseconds, bandwidth in MiB/s.
 type drawing struct {
-	T    []float64 `json:"t"`  // ends of the intervals
-	HT   []float64 `json:"ht"` // of the columns of heat maps
-	Ramp float64   `json:"ramp"`
-	Dirs []lines   `json:"dirs"`
+	T    []float64 // ends of the intervals
+	HT   []float64 // of the columns of heat maps
+	Ramp float64
+	Dirs []lines
 	// Together is all directions, when there are several.
-	Together *lines      `json:"together,omitempty"`
-	Ceiling  *limit      `json:"ceiling,omitempty"`
-	Lasting  *limit      `json:"lasting,omitempty"` // where it differs from the ceiling
-	Course   []limit     `json:"course,omitempty"`  // in place of both, where the run outlasted a burst
-	Heat     []heat      `json:"heat"`
-	Members  []memberUse `json:"members"`
-	Queue    []float64   `json:"queue,omitempty"`
-	Dirty    []float64   `json:"dirty,omitempty"` // MiB
-	Account  *waterfall  `json:"account,omitempty"`
+	Together *lines  `json:"together,omitempty"`
+	Ceiling  *limit  `json:"ceiling,omitempty"`
+	Lasting  *limit  `json:"lasting,omitempty"` // where it differs from the ceiling
+	Course   []limit `json:"course,omitempty"`  // in place of both, where the run outlasted a burst
+	Heat     []heat
+	Members  []memberUse
+	Queue    []float64  `json:"queue,omitempty"`
+	Dirty    []float64  `json:"dirty,omitempty"` // MiB
+	Account  *waterfall `json:"account,omitempty"`
 	// Layers is what a database's sessions waited for, as mean numbers of sessions.
 	Layers []layer `json:"layers,omitempty"`
 }
 
 type (
 	limit struct {
-		IOPS  float64 `json:"iops"`
-		BW    float64 `json:"bw"`
-		Until float64 `json:"until,omitempty"` // 0: to the end
+		IOPS, BW float64
+		Until    float64 `json:"until,omitempty"` // 0: to the end
 	}
 	lines struct {
-		Name string    `json:"name"`
+		Name string
 		IOPS []float64 `json:"iops,omitempty"`
 		BW   []float64 `json:"bw,omitempty"`
 		P50  []float64 `json:"p50,omitempty"`
@@ -64,18 +63,18 @@ type (
 		Curve [][2]float64 `json:"curve,omitempty"`
 	}
 	heat struct {
-		Name  string    `json:"name"`
-		Rows  []float64 `json:"rows"`  // least latency of each
-		Cells []uint64  `json:"cells"` // column, row, count, of those that are not empty
+		Name  string
+		Rows  []float64 // least latency of each
+		Cells []uint64  // column, row, count, of those that are not empty
 		most  uint64    // count
 	}
 	layer struct {
-		Name     string    `json:"name"`
-		Sessions []float64 `json:"sessions"`
+		Name     string
+		Sessions []float64
 	}
 	memberUse struct {
-		Name string    `json:"name"`
-		Util []float64 `json:"util"`
+		Name string
+		Util []float64
 	}
 )
 
@@ -373,10 +372,9 @@ func joined(seconds []result.Second) result.Second {
 
 // waterfall is an account as the script draws it: each step from one level down to the next.
 type waterfall struct {
-	Names  []string  `json:"names"`
-	From   []float64 `json:"from"`
-	To     []float64 `json:"to"`
-	Labels []string  `json:"labels"`
+	Names    []string
+	From, To []float64
+	Labels   []string
 }
 
 // draw makes the charts of a scenario, with the waterfall of the gap to its ceiling where a finding

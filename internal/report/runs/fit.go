@@ -14,9 +14,9 @@ import (
 
 // fitted is the JSON of whether results are good enough for a program.
 type fitted struct {
-	Profile    verdict.Profile `json:"profile"`
-	NotCovered string          `json:"not_covered"`
-	Results    []verdict.Fit   `json:"results"`
+	Profile    verdict.Profile
+	NotCovered string
+	Results    []verdict.Fit
 }
 
 // Fits judges each result of a run by what a program asks. Where several are judged the worst is first; those

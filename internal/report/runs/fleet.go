@@ -44,23 +44,19 @@ func Fleet(f *bundle.Fleet) *page.Document {
 
 // FleetDocument is the report of a fleet run as JSON: fleet.json with units in the names of fields.
 type FleetDocument struct {
-	Outcome string `json:"outcome"`
+	Outcome string
 	*bundle.Fleet
 }
 
-// hostsOK is "19 of 20 hosts ok": done, and neither failed nor INVALID.
-func hostsOK(f *bundle.Fleet) string {
-	ok := 0
+func fleetHead(f *bundle.Fleet) page.Headline {
+	ok := 0 // hosts that are done, and neither failed nor INVALID
 	for _, h := range f.Hosts {
 		if rankOf(h) == 0 {
 			ok++
 		}
 	}
-	return fmt.Sprintf("%d of %s ok", ok, text.Plural(len(f.Hosts), "host"))
-}
-
-func fleetHead(f *bundle.Fleet) page.Headline {
-	h := page.Headline{Word: strings.ToUpper(f.Outcome()) + ", " + hostsOK(f), Tone: string(f.Verdict)}
+	h := page.Headline{Tone: string(f.Verdict)}
+	h.Word = fmt.Sprintf("%s, %d of %s ok", strings.ToUpper(f.Outcome()), ok, text.Plural(len(f.Hosts), "host"))
 	if f.State != bundle.Finished {
 		h.Tone = ""
 	}
@@ -70,8 +66,12 @@ func fleetHead(f *bundle.Fleet) page.Headline {
 	h.About = text.Join(", ", text.Plural(len(f.Hosts), "host"), "via "+f.Via, f.Order, moment(f.Created), f.Tool)
 	for i, s := range f.Scenarios {
 		if s.Total.IOPS > 0 && len(s.Invalid) == 0 && len(h.Tiles) < 5 {
+			of := "all hosts together"
+			if share, percent := fleetShare(&s); share > 0 {
+				of = percent + " of ceiling"
+			}
 			h.Tiles = append(h.Tiles, page.Tile{
-				What: s.Name, Figure: words.Operations(s.Total.IOPS), Of: ofFleet(&s), Anchor: fmt.Sprintf("s%d", i+1),
+				What: s.Name, Figure: words.Operations(s.Total.IOPS), Of: of, Anchor: fmt.Sprintf("s%d", i+1),
 				Main: page.NewFigure(s.Name, "iops", s.Total.IOPS, "per_s"),
 			})
 		}
@@ -105,20 +105,13 @@ func fleetNext(f *bundle.Fleet, reason string) string {
 	return strings.Join(next, "; ")
 }
 
-// ofFleet is the share of the fleet's ceiling.
-func ofFleet(s *bundle.FleetScenario) string {
-	if share := fleetShare(s); share > 0 {
-		return text.Percent(share) + " of ceiling"
-	}
-	return "all hosts together"
-}
-
-// fleetShare is what was measured of the fleet's ceiling, 0 where that is not known.
-func fleetShare(s *bundle.FleetScenario) float64 {
+// fleetShare is what was measured of the fleet's ceiling, "" where that is not known.
+func fleetShare(s *bundle.FleetScenario) (share float64, percent string) {
 	if s.Ceiling == nil || s.Ceiling.IOPS <= 0 {
-		return 0
+		return 0, ""
 	}
-	return float64(s.Total.IOPS / s.Ceiling.IOPS)
+	share = float64(s.Total.IOPS / s.Ceiling.IOPS)
+	return share, text.Percent(share)
 }
 
 // fleetOverview has a row for each scenario, as a run's has.
@@ -131,14 +124,14 @@ func fleetOverview(f *bundle.Fleet) page.Table {
 			total = page.Cell{Text: words.Operations(s.Total.IOPS), Also: s.Total.BW.String()}
 		}
 		if c := s.Ceiling; c != nil && c.IOPS > 0 {
-			most, from, share.Gauge = words.Operations(c.IOPS), c.Binds, fleetShare(&s)
-			share.Text = text.Percent(share.Gauge)
+			most, from = words.Operations(c.IOPS), c.Binds
+			share.Gauge, share.Text = fleetShare(&s)
 		}
 		verdict := "measured"
 		if len(s.Invalid) > 0 {
 			verdict, share.Tone = "invalid", "invalid"
 		}
-		t.Add(name, total, most, share, from, histAt(s.Total.Hist, 50), histAt(s.Total.Hist, 99), toned(verdict))
+		t.Add(name, total, most, share, from, histAt(s.Total.Hist, 50), histAt(s.Total.Hist, 99), page.Toned(verdict))
 	}
 	return t
 }
@@ -153,7 +146,7 @@ func fleetHosts(f *bundle.Fleet) page.Table {
 		t.Level = page.Detail
 	}
 	for _, h := range hosts {
-		verdict := toned(h.Verdict)
+		verdict := page.Toned(h.Verdict)
 		verdict.Text = cmp.Or(verdict.Text, words.None)
 		state, why := page.T(string(h.State)), h.Why
 		if len(h.Reasons) > 0 {
@@ -183,9 +176,6 @@ const mostHosts = 8
 // numbered names a scenario.
 func numbered(id int, name string) string { return fmt.Sprintf("%d %s", id, name) }
 
-// toned is a word that colours itself.
-func toned[T ~string](word T) page.Cell { return page.Cell{Text: string(word), Tone: string(word)} }
-
 // rankOf says how far from ok a host is.
 func rankOf(h bundle.FleetHost) int {
 	switch {
@@ -208,16 +198,14 @@ func fleetScenario(f *bundle.Fleet, i int) page.Section {
 	section.Add(page.Note{Lead: "invalid", Lines: s.Invalid, Tone: "invalid"}, fleetFacts(s))
 	rows := page.NewTable("<host, IOPS, <±?, bandwidth?, of its ceiling, <ceiling set by??, alone??, p50?, p99, <")
 	for _, h := range s.Hosts {
-		doubt, of, mark := "", words.None, page.Cell{}
-		if h.Interval.HasInterval() {
-			doubt = words.Doubt(h.Interval)
-		}
+		of, mark := words.None, page.Cell{}
 		if h.Ceiling > 0 {
 			of = text.Percent(h.Of())
 		}
 		if straggles(s, h.Host) {
 			mark = page.Cell{Text: "straggler", Tone: "warn"}
 		}
+		doubt := words.When(h.Interval.HasInterval(), words.Doubt(h.Interval))
 		rows.Add(h.Host, h.IOPS, doubt, h.BW, of, cmp.Or(h.Limit, words.None), words.Figure(h.Alone), units.LatencyOf(h.P50),
 			units.LatencyOf(h.P99), mark)
 	}
@@ -238,8 +226,8 @@ func fleetFacts(s *bundle.FleetScenario) page.Facts {
 		}
 		all.Add("together", total+", "+s.Total.BW.String())
 	}
-	if c := s.Ceiling; c != nil && c.IOPS > 0 {
-		all.Say("ceiling", "%s IOPS, set by the %s; reached %s", c.IOPS, c.Binds, text.Percent(fleetShare(s)))
+	if _, reached := fleetShare(s); reached != "" {
+		all.Say("ceiling", "%s IOPS, set by the %s; reached %s", s.Ceiling.IOPS, s.Ceiling.Binds, reached)
 	}
 	if h := s.Total.Hist; h.Count() > 0 {
 		all.Say("latency", "p50 %s, p99 %s, p99.9 %s (merged latency histograms)", histAt(h, 50), histAt(h, 99),

@@ -17,23 +17,23 @@ import (
 
 // FleetRoundsData is the JSON of fleet runs that are rounds of one thing.
 type FleetRoundsData struct {
-	Rounds    []FleetRound      `json:"rounds"`
-	Scenarios []FleetOverRounds `json:"scenarios"`
+	Rounds    []FleetRound
+	Scenarios []FleetOverRounds
 }
 
 // FleetRound is one fleet run among several.
 type FleetRound struct {
-	ID      string    `json:"id"` // its directory below --out
-	Created time.Time `json:"created"`
-	Outcome string    `json:"outcome"`
-	Reasons []string  `json:"reasons,omitempty"`
+	ID      string // its directory below --out
+	Created time.Time
+	Outcome string
+	Reasons []string `json:"reasons,omitempty"`
 }
 
 // FleetOverRounds is a scenario's figure over the rounds that may be trusted.
 type FleetOverRounds struct {
-	ID   int          `json:"id"`
-	Name string       `json:"name"`
-	IOPS []units.IOPS `json:"iops"` // of each round that counts
+	ID   int
+	Name string
+	IOPS []units.IOPS // of each round that counts
 	// Estimate is over rounds; without an interval where fewer than two count.
 	Estimate stats.Estimate `json:"iops_estimate"`
 	Left     int            `json:"left_out"` // rounds whose figures must not be trusted
@@ -84,8 +84,8 @@ func overRounds(all []*bundle.Fleet) []FleetOverRounds {
 				s.Left++
 				continue
 			}
-			s.IOPS = append(s.IOPS, f.Scenarios[i].Total.IOPS)
-			values = append(values, float64(f.Scenarios[i].Total.IOPS))
+			figure := f.Scenarios[i].Total.IOPS
+			s.IOPS, values = append(s.IOPS, figure), append(values, float64(figure))
 		}
 		s.Estimate = level(values)
 		of = append(of, s)

@@ -17,8 +17,8 @@ import (
 // History is the document of series of runs, what became of the newest of each first.
 func History(all []compare.Series, notes []string) *page.Document {
 	data := struct {
-		Series []compare.Series `json:"series"`
-		Notes  []string         `json:"notes,omitempty"`
+		Series []compare.Series
+		Notes  []string `json:"notes,omitempty"`
 	}{append([]compare.Series{}, all...), notes}
 	d := page.New("history", historyAnswer(all), "history", data)
 	d.Records = historyRecords(all)
@@ -105,7 +105,7 @@ func series(i int, s compare.Series) page.Section {
 	}
 	changes := page.Note{Title: "steps and drifts"}
 	for _, l := range s.Changes {
-		changes.Lines = append(changes.Lines, changeText(l))
+		changes.Say("%s", changeText(l))
 	}
 	section.Add(changes, page.Charts{See: "the table below", Draw: func() page.Drawing {
 		return page.Drawing{Data: newTrend(s), Charts: []page.Chart{{
@@ -118,14 +118,10 @@ func series(i int, s compare.Series) page.Section {
 
 func historyRow(s compare.Series, p compare.Point, most float64) []page.Cell {
 	value, bar := words.None, ""
-	verdict := toned(p.Verdict)
+	verdict := page.Toned(p.Verdict)
 	if p.Value.Center > 0 {
 		value = words.Amount(p.Value.Center, s.Figure.Unit)
 		bar = strings.Repeat("▇", max(1, int(math.Round(12*p.Value.Center/most))))
-	}
-	share := ""
-	if p.Share > 0 {
-		share = text.Percent(p.Share)
 	}
 	figure := page.T(value)
 	if p.Invalid != "" {
@@ -134,8 +130,8 @@ func historyRow(s compare.Series, p compare.Point, most float64) []page.Cell {
 			figure.Struck, verdict.Text = true, ""
 		}
 	}
-	return page.Cells(p.At.UTC().Format("2006-01-02 15:04"), figure, words.PlusMinus(p.Value, p.Rounds), p.Rounds, share,
-		verdict, bar, p.Run)
+	return page.Cells(p.At.UTC().Format("2006-01-02 15:04"), figure, words.PlusMinus(p.Value, p.Rounds), p.Rounds,
+		words.When(p.Share > 0, text.Percent(p.Share)), verdict, bar, p.Run)
 }
 
 // historyRecords has a row for each point.
@@ -155,11 +151,9 @@ func historyRecords(all []compare.Series) *page.Table {
 
 // trend is what the script draws of a series: web/src/charts.js.
 type trend struct {
-	Unit string    `json:"unit"`
-	T    []string  `json:"t"`
-	At   []float64 `json:"at"`
-	Low  []float64 `json:"low"`
-	High []float64 `json:"high"`
+	Unit          string
+	T             []string
+	At, Low, High []float64
 }
 
 func newTrend(s compare.Series) *trend {

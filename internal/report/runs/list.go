@@ -71,20 +71,18 @@ func fleetSummary(f *bundle.Fleet) []string {
 
 // listedFleet is a fleet run in a list, as JSON.
 type listedFleet struct {
-	ID        string    `json:"id"`
-	Created   time.Time `json:"created"`
-	Outcome   string    `json:"outcome"`
-	Order     string    `json:"order"`
-	Hosts     []string  `json:"hosts"`
-	Scenarios []string  `json:"scenarios"`
+	ID               string
+	Created          time.Time
+	Outcome, Order   string
+	Hosts, Scenarios []string
 
 	Labels map[string]string `json:"labels,omitempty"`
 }
 
 func listData(all []bundle.Run, fleets []*bundle.Fleet) any {
 	list := struct {
-		Runs   []bundle.Run  `json:"runs"`
-		Fleets []listedFleet `json:"fleets"`
+		Runs   []bundle.Run
+		Fleets []listedFleet
 	}{append([]bundle.Run{}, all...), []listedFleet{}}
 	for _, f := range fleets {
 		one := listedFleet{f.ID, f.Created, f.Outcome(), f.Order, []string{}, []string{}, f.Labels}

@@ -73,14 +73,14 @@ func (transactions) fill(r *row, s *bundle.Scenario) {
 	}
 }
 
-func (transactions) tables(s *bundle.Scenario) []page.Table {
+func postgresTables(s *bundle.Scenario) []page.Block {
 	p := s.Result.Postgres
 	methods := page.Captioned("Sync methods as pg_test_fsync ranks them (a rank, not a measurement)", "<wal_sync_method, "+
 		"one 8 KiB write")
 	for _, m := range p.Methods {
 		methods.Add(m.Name, m.Mean)
 	}
-	return []page.Table{stepsTable(s), logTable(p), waitsTable(p), checkpointTable(p), methods}
+	return []page.Block{stepsTable(s), logTable(p), waitsTable(p), checkpointTable(p), methods}
 }
 
 func stepsTable(s *bundle.Scenario) page.Table {
@@ -174,24 +174,7 @@ func checkpointTable(p *result.Postgres) page.Table {
 	return t
 }
 
-// recovery is the time that reading a full log takes at the rate that scenario 10 (wal-seq-read)
-// measured in the same run.
-func recovery(b *bundle.Bundle, p *result.Postgres) []page.Fact {
-	for _, s := range named(b, "wal-seq-read") {
-		rate := s.Result.Total.Read.BW
-		if rate <= 0 {
-			continue
-		}
-		return []page.Fact{{
-			Name: "recovery reads the log in",
-			Value: fmt.Sprintf("%s at least: %v (max_wal_size) ÷ %v (scenario %d), without the replay itself",
-				text.Duration(result.RecoverySeconds(p.MaxWAL, rate).Round(time.Second)), p.MaxWAL, rate, s.ID),
-		}}
-	}
-	return nil
-}
-
-func postgresFacts(p *result.Postgres) page.Facts {
+func postgresFacts(b *bundle.Bundle, p *result.Postgres) []page.Fact {
 	var all page.Facts
 	all.Say("PostgreSQL", "%s from %s, as user %s on %s", p.Version, p.Bin, p.User, cmp.Or(p.FS, "an unknown filesystem"))
 	if p.Scale > 0 {
@@ -225,8 +208,16 @@ func postgresFacts(p *result.Postgres) page.Facts {
 		for _, name := range slices.Sorted(maps.Keys(s.Counted)) {
 			all.Add(name, text.Count(s.Counted[name]))
 		}
+		// What reading a full log takes at the rate that scenario 10 measured in the same run.
+		for _, s := range named(b, "wal-seq-read") {
+			if rate := s.Result.Total.Read.BW; rate > 0 {
+				all.Say("recovery reads the log in", "%s at least: %v (max_wal_size) ÷ %v (scenario %d), without the replay itself",
+					text.Duration(result.RecoverySeconds(p.MaxWAL, rate).Round(time.Second)), p.MaxWAL, rate, s.ID)
+				break
+			}
+		}
 	}
-	return all
+	return all.Rows
 }
 
 // records adds a row for each number of clients.

@@ -97,7 +97,7 @@ func TestExpectedOfCommits(t *testing.T) {
 			strings.Contains(got, "at most") != (name == "a full CPU") {
 			t.Errorf("%s: %s", name, got)
 		}
-		if got := fmt.Sprint(postgresFacts(p)); !strings.Contains(got, "temp_bytes") || !strings.Contains(got, "12,345") {
+		if got := fmt.Sprint(postgresFacts(b, p)); !strings.Contains(got, "temp_bytes") || !strings.Contains(got, "12,345") {
 			t.Error(got)
 		}
 	}

@@ -27,7 +27,7 @@ func Summary(groups []bundle.Group) *page.Document {
 		all = append(all, g.Results...)
 	}
 	d := page.New("summary", summed(all), "results", struct {
-		Results []summaryRow `json:"results"`
+		Results []summaryRow
 	}{summaryRows(all)})
 	d.Records = summaryRecords(groups)
 	for i, g := range groups {
@@ -144,21 +144,19 @@ func summaryRecords(groups []bundle.Group) *page.Table {
 
 // summaryRow is a result in the JSON of a summary; figures that are not known are null.
 type summaryRow struct {
-	File   string            `json:"file"`
-	Name   string            `json:"name"`
-	Title  string            `json:"title,omitempty"`
-	Labels map[string]string `json:"labels,omitempty"`
+	File, Name string
+	Title      string            `json:"title,omitempty"`
+	Labels     map[string]string `json:"labels,omitempty"`
 	// Verdict is that of the result by itself, as import gives it without --summary.
-	Verdict   string         `json:"verdict,omitempty"`
-	Window    time.Duration  `json:"window_ns"`
-	IOPS      *units.IOPS    `json:"iops"`
-	BW        *units.Rate    `json:"bandwidth_bytes_per_s"`
-	ReadIOPS  *units.IOPS    `json:"read_iops"`
-	ReadBW    *units.Rate    `json:"read_bandwidth_bytes_per_s"`
-	WriteIOPS *units.IOPS    `json:"write_iops"`
-	WriteBW   *units.Rate    `json:"write_bandwidth_bytes_per_s"`
-	P50       *time.Duration `json:"p50_ns"`
-	P99       *time.Duration `json:"p99_ns"`
+	Verdict   string `json:"verdict,omitempty"`
+	Window    time.Duration
+	IOPS      *units.IOPS
+	BW        *units.Rate `json:"bandwidth_bytes_per_s"`
+	ReadIOPS  *units.IOPS
+	ReadBW    *units.Rate `json:"read_bandwidth_bytes_per_s"`
+	WriteIOPS *units.IOPS
+	WriteBW   *units.Rate `json:"write_bandwidth_bytes_per_s"`
+	P50, P99  *time.Duration
 	// LatencyOf says of what the percentiles are: the sync of a durable write, or the slower direction of a
 	// mix; nothing where they are of all I/Os.
 	LatencyOf string        `json:"latency_of,omitempty"`
@@ -169,9 +167,8 @@ type summaryRow struct {
 
 // sideRow is the latency of a direction or of the syncs.
 type sideRow struct {
-	Of  string         `json:"of,omitempty"`
-	P50 *time.Duration `json:"p50_ns"`
-	P99 *time.Duration `json:"p99_ns"`
+	Of       string `json:"of,omitempty"`
+	P50, P99 *time.Duration
 }
 
 // at is a percentile, nil where it is not known.

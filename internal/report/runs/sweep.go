@@ -40,8 +40,7 @@ func Swept(s *compare.Swept) *page.Document {
 			word, tone = fmt.Sprintf("%s; %d of %s INVALID", word, invalid, text.Plural(len(s.Points), "point")), "warn"
 		}
 	}
-	word = text.Join(": ", s.Scenario, word)
-	d := page.New("sweep", word, "sweep", s)
+	d := page.New("sweep", text.Join(": ", s.Scenario, word), "sweep", s)
 	d.Records, d.Head.Tone = sweptRecords(s), tone
 	for _, c := range s.Curves {
 		d.Head.Say(curveText(c))

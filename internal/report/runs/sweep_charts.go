@@ -24,36 +24,31 @@ type sweepDrawing struct {
 
 // sweepGrid is a figure over two axes.
 type sweepGrid struct {
-	Across  string   `json:"across"`
-	Down    string   `json:"down"`
-	Columns []string `json:"columns"`
-	Rows    []string `json:"rows"`
-	Latency bool     `json:"latency,omitempty"` // else IOPS
+	Across, Down  string
+	Columns, Rows []string
+	Latency       bool `json:"latency,omitempty"` // else IOPS
 	// Cells are column, row and figure of the points that were measured.
-	Cells [][3]float64 `json:"cells"`
+	Cells [][3]float64
 }
 
 // sweepCurve is throughput and latency over what is in flight.
 type sweepCurve struct {
-	Name    string       `json:"name"`
-	Points  [][2]float64 `json:"points"`
-	Latency [][2]float64 `json:"latency"` // p99
+	Name    string
+	Points  [][2]float64
+	Latency [][2]float64 // p99
 	Fitted  [][2]float64 `json:"fitted,omitempty"`
-	Knee    float64      `json:"knee"`
+	Knee    float64
 }
 
 // searchChart is the probes of a search.
 type searchChart struct {
-	Limit  float64       `json:"limit"`
-	Low    float64       `json:"low"`
-	High   float64       `json:"high"`
-	Probes []searchPoint `json:"probes"`
+	Limit, Low, High float64
+	Probes           []searchPoint
 }
 
 type searchPoint struct {
-	Load    float64 `json:"load"`
-	Latency float64 `json:"latency"`
-	Outcome string  `json:"outcome"`
+	Load, Latency float64
+	Outcome       string
 }
 
 // sweepPlot gathers the charts of a sweep.

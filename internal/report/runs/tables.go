@@ -79,7 +79,10 @@ func directions(j fio.Job) []direction {
 // boundsTable is what each resource allows: IOPS and bandwidth, or transactions of a database.
 func boundsTable(s *bundle.Scenario) page.Table {
 	c := s.Ceiling
-	unit, moved := viewOf(s).unit()
+	unit, moved := "IOPS", !ofServer(s) // transactions have no bandwidth
+	if !moved {
+		unit = "TPS"
+	}
 	t := page.Captioned("What each resource allows", "<resource, "+unit+", bandwidth, <, <how, <source???")
 	binding, limits := c.Binding(), c.Limits()
 	for i := range c.Bounds {
@@ -111,7 +114,7 @@ func thresholdsTable(s *bundle.Scenario) page.Table {
 			continue
 		}
 		expected := text.Join(" ", string(g.Threshold.Op), g.PrintLimit())
-		t.Add(g.Threshold.Text, g.PrintMeasured(), expected, toned(g.Outcome))
+		t.Add(g.Threshold.Text, g.PrintMeasured(), expected, page.Toned(g.Outcome))
 	}
 	return t
 }

@@ -9,6 +9,7 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/words"
+	"plimsoll/internal/text"
 	"plimsoll/internal/verdict"
 )
 
@@ -42,26 +43,22 @@ func runTests(b *bundle.Bundle, rows []row) []page.Suite {
 }
 
 func verdictTest(b *bundle.Bundle, s *bundle.Scenario, r row, took string) page.Test {
-	lines := distrust(s.Result)
+	lines := text.Lines(distrust(s.Result))
 	for _, f := range b.Findings {
 		if slices.Contains(f.Scenarios, s.ID) {
-			lines = append(lines, fmt.Sprintf("%s %s: %s", f.Code, f.Severity, f.Message))
+			lines.Say("%s %s: %s", f.Code, f.Severity, f.Message)
 		}
 	}
 	t := page.Test{
 		Name: "verdict", Time: took, Text: strings.Join(lines, "; "),
 		Message: fmt.Sprintf("%s: measured %s, %s", r.Verdict, words.WithDoubt(r.Measured, r.Doubt), r.Of()),
 	}
-	switch {
+	switch t.Outcome = page.OutcomeOf(string(s.Verdict)); {
 	case s.Result == nil:
 		t.Outcome, t.Message, t.Text = page.Skipped, notRun, ""
-	case s.Verdict == verdict.Measured:
-		t.Outcome, t.Text = page.Skipped, strings.Trim(t.Message+"; "+t.Text, "; ")
+	case t.Outcome == page.Skipped:
+		t.Text = strings.Trim(t.Message+"; "+t.Text, "; ")
 		t.Message = "measured: there was nothing to judge it by"
-	case s.Verdict == verdict.Fail:
-		t.Outcome = page.Failed
-	case s.Verdict == verdict.Invalid:
-		t.Outcome = page.Errored
 	}
 	return t
 }

@@ -184,15 +184,15 @@ func Instance(i topology.Instance) []string {
 }
 
 // ArrayYAML begins an array in plimsoll.yaml, up to what its volumes are.
-func ArrayYAML(name string, level topology.Level, chunk units.Bytes, volumes int) string {
-	s := fmt.Sprintf("  - name: %s\n    role: [data, wal]\n", text.ShellQuote(text.Clean(name, LongName)))
+func ArrayYAML(y *text.Lines, name string, level topology.Level, chunk units.Bytes, volumes int) {
+	y.Say("  - name: %s\n    role: [data, wal]", text.ShellQuote(text.Clean(name, LongName)))
 	if level != topology.NoLevel {
-		s += fmt.Sprintf("    level: %s\n", level)
+		y.Say("    level: %s", level)
 	}
 	if chunk > 0 {
-		s += fmt.Sprintf("    chunk: %s\n", chunk.Arg())
+		y.Say("    chunk: %s", chunk.Arg())
 	}
-	return s + fmt.Sprintf("    volumes:\n      count: %d\n", max(volumes, 1))
+	y.Say("    volumes:\n      count: %d", max(volumes, 1))
 }
 
 // Caps are what a machine allows of the volume types that it limits apart, as far as they are in use,
