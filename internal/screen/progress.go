@@ -351,13 +351,9 @@ func (p *progressState) live(e bench.Ticked, bound *ceiling.Bound) string {
 		return runs.LiveTransactions(e.Transactions)
 	}
 	s := e.Second
-	words := fmt.Sprintf("%v IOPS", units.IOPS(float64(s.IOPS())))
+	words := fmt.Sprintf("%v IOPS, %v", s.IOPS(), s.BW())
 	if bound != nil {
-		words += fmt.Sprintf(" of %v", bound.IOPS)
-	}
-	words += fmt.Sprintf(", %v", s.BW())
-	if bound != nil {
-		words += fmt.Sprintf(" of %v", bound.BW)
+		words = fmt.Sprintf("%v IOPS of %v, %v of %v", s.IOPS(), bound.IOPS, s.BW(), bound.BW)
 	}
 	if mean, p99 := completion(s); p99 > 0 {
 		of := "latency"

@@ -59,7 +59,7 @@ func Against(a *compare.Against) *page.Document {
 	if !judged {
 		d.Head.Tone = "measured"
 	}
-	d.Records, d.Tests = &records, []page.Suite{suite}
+	d.Records, d.Tests = records, []page.Suite{suite}
 	if accept != "" {
 		changed.Say("reported until the figures return, or until it is accepted: %s", accept)
 	}

@@ -85,7 +85,7 @@ func caption(r *compare.Row) string {
 
 // records has a row for each scenario and side in CSV; rounds that are struck out are rows of their
 // own.
-func records(t *compare.Table) *page.Table {
+func records(t *compare.Table) page.Table {
 	all := page.NewTable("scenario, work, side, base, rounds, figure, unit, value, low, high, interval_over, ceiling, " +
 		"percent_of_ceiling, sustained, ratio, ratio_low, ratio_high, method, p, p_holm, verdict, least_seen_percent, " +
 		"rounds_needed, sustained_ratio, sustained_by, invalid")
@@ -108,7 +108,7 @@ func records(t *compare.Table) *page.Table {
 			all.Record(append(append(head, changeCells(c.Change)...), c.SustainedBy)...)
 		}
 	}
-	return &all
+	return all
 }
 
 func changeCells(c *compare.Change) []any {

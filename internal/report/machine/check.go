@@ -36,7 +36,7 @@ func Check(all []finding.Finding, fine []finding.Passed, notes []string, data an
 		rows.Add(p.Code, "ok", p.Subject, p.Message)
 	}
 	d.Add(ok, page.Lead("note", notes...))
-	d.Tests, d.Records = []page.Suite{suite}, &rows
+	d.Tests, d.Records = []page.Suite{suite}, rows
 	return d
 }
 
@@ -105,7 +105,7 @@ func Probe(all []Probed, data any) *page.Document {
 		}
 		d.Add(rows)
 	}
-	d.Records = &records
+	d.Records = records
 	if len(all) == 1 {
 		d.Head.Word, d.Head.Says = d.Head.Says[0].Text, nil
 	}

@@ -35,7 +35,7 @@ func Disks(inv *topology.Inventory) *page.Document {
 			one.ByID)
 	}
 	d := page.New("inventory", fmt.Sprintf("%s, %d unused", text.Plural(len(inv.Disks), "disk"), unused), "inventory", inv)
-	d.Records = &records
+	d.Records = records
 	d.Add(rows, page.Lead("note", inv.Notes...))
 	return d
 }

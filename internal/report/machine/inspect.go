@@ -42,7 +42,7 @@ func Inspect(t *topology.Topology) *page.Document {
 				v.Sustained.IOPS, v.Sustained.Rate, words.Origin(v.Origin))
 		}
 	}
-	d.Records = &rows
+	d.Records = rows
 	return d
 }
 

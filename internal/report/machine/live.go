@@ -45,7 +45,7 @@ func Live(f *live.Facts, a *live.Answer) *page.Document {
 	if len(a.Causes) == 0 {
 		causes.Add("", "", lines[0], "")
 	}
-	d.Records = &causes
+	d.Records = causes
 	return d
 }
 

@@ -117,7 +117,8 @@ func sumLine(s *live.Sum) string {
 	add(s.Yours, "yours", counts(s.Of(live.Yours)))
 	add(s.Here, "of this machine", counts(s.Of(live.Here)))
 	add(s.Unknown, "slow for an unknown cause", counts(s.Of(live.Unknown)))
-	return fmt.Sprintf("%s: %s fine.", text.Plural(s.Minutes, "minute"), strings.Join(append(parts, text.Count(s.Fine)), ", "))
+	parts.Say("%s fine", text.Count(s.Fine))
+	return text.Plural(s.Minutes, "minute") + ": " + strings.Join(parts, ", ") + "."
 }
 
 // theirs says how the storage failed to give what is stated of it.

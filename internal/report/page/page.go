@@ -25,7 +25,7 @@ type Document struct {
 	Blocks []Block
 	Foot   []Note // explains words and signs; HTML only
 	// Records is what CSV prints; what it prints where there is none, records.go has.
-	Records *Table
+	Records Table
 	// Tests are the cases of JUnit; where there are none, each finding is one.
 	Tests []Suite
 	// Silenced are findings that comments in the documents silence: SARIF has them as suppressed.

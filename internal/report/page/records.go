@@ -15,8 +15,8 @@ import (
 // records are the rows of CSV: what the document states; else its table, where that is its only one
 // and there are no facts; else its findings; else all that it says, a value in each row.
 func (d *Document) records() Table {
-	if d.Records != nil {
-		return *d.Records
+	if len(d.Records.Columns) > 0 {
+		return d.Records
 	}
 	said := sayings{rows: NewTable("<section, <item, <name, value, <unit")}
 	said.add("", "", "headline", d.inALine())

@@ -154,13 +154,13 @@ func less(a *advise.Advice) page.Table {
 	return t
 }
 
-func adviceRecords(rows []advise.Candidate) *page.Table {
+func adviceRecords(rows []advise.Candidate) page.Table {
 	t := page.NewTable("row, names, volumes, level, instance, usd_per_month, times_the_demand, afr")
 	for i, c := range rows {
 		t.Add(i+1, named(&c), LayoutText(c.Layout), c.Layout.Level, c.Type,
 			words.Decimal(float64(c.Month)/1e6, 2), words.Decimal(c.Times, 3), words.Decimal(c.AFR, 6))
 	}
-	return &t
+	return t
 }
 
 // CandidateLines say what a candidate costs, what limits it, how durable it is, and why the next

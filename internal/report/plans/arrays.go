@@ -95,7 +95,7 @@ func headed(head string, commands []string) []string {
 	return lines
 }
 
-func stepRecords(p *provision.Plan) *page.Table {
+func stepRecords(p *provision.Plan) page.Table {
 	t := page.NewTable("array, step, title, state, affects, run, undo")
 	for _, a := range p.Arrays {
 		for i, st := range a.Steps {
@@ -104,7 +104,7 @@ func stepRecords(p *provision.Plan) *page.Table {
 				strings.Join(a.Commands(st.Undo), "; "))
 		}
 	}
-	return &t
+	return t
 }
 
 // Undo is the document of what teardown would do.
@@ -151,7 +151,7 @@ func Differences(decl *topology.Declaration, diffs []provision.Difference) *page
 		}
 		suite.Tests = append(suite.Tests, one)
 	}
-	d.Records, d.Tests = &rows, []page.Suite{suite}
+	d.Records, d.Tests = rows, []page.Suite{suite}
 	d.Add(lines)
 	return d
 }

@@ -82,7 +82,7 @@ func catalog(now time.Time) *page.Document {
 	for _, typ := range cloud.InstanceTypes("") {
 		all.Add("instance type", typ)
 	}
-	d.Records = &all
+	d.Records = all
 	d.Add(types, models, page.Sentences("Machine types: "+strings.Join(counts, ", ")+
 		". Part of a name lists those that contain it: plimsoll catalog c8g"), priceSources(now))
 	return d
@@ -165,7 +165,8 @@ func instance(f cloud.InstanceFacts, now time.Time) *page.Document {
 		earlier.Say("%s to %s: %v IOPS, %s%s", c.From, c.To, c.Burst.IOPS, c.Burst.Rate.SI(),
 			words.When(c.Baseline.IOPS > 0 && c.Baseline.IOPS != c.Burst.IOPS, baseline))
 	}
-	d.Add(rows, facts, page.Lead("note", f.Notes...), page.Lead("not known", f.Unknown...).Detailed(), earlier, sourceOf(f.Provenance))
+	d.Add(rows, facts, page.Lead("note", f.Notes...), page.Lead("not known", f.Unknown...).Detailed(), earlier,
+		sourceOf(f.Provenance))
 	return d
 }
 

@@ -506,7 +506,7 @@ func origins(topo *topology.Topology, all []Outlook) []page.Block {
 }
 
 // boundRecords has a row for each bound of each scenario.
-func boundRecords(all []Outlook) *page.Table {
+func boundRecords(all []Outlook) page.Table {
 	t := page.NewTable("id, scenario, role, limit, iops, bandwidth_bytes_per_s, burst, burst_s, short_test, " +
 		"sustained, how, source")
 	for _, o := range all {
@@ -516,7 +516,7 @@ func boundRecords(all []Outlook) *page.Table {
 				words.Decimal(b.BurstFor.Seconds(), 0), b == o.Binding, o.sustains(b), b.How, words.Origin(b.Origin))
 		}
 	}
-	return &t
+	return t
 }
 
 // workloads describes loads: "8 KiB random reads, 64 in flight in each of 4 jobs".

@@ -61,7 +61,7 @@ func DryRun(p bench.Plan) *page.Document {
 	d.Add(blocks...)
 	d.Add(page.Sentences(fmt.Sprintf("%s, %s in all with cooldowns, after the files are prefilled",
 		text.Plural(len(p.Suite.Scenarios), "scenario"), text.Duration(sum.Round(time.Second)))))
-	d.Records = &rows
+	d.Records = rows
 	return d
 }
 

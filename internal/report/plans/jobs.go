@@ -72,7 +72,7 @@ func Jobs(all []Job) *page.Document {
 		d.Add(c)
 		rows.Add(j.ID, j.Name, j.Title, j.Role, line, strings.Join(j.Thresholds, "; "))
 	}
-	d.Records = &rows
+	d.Records = rows
 	return d
 }
 
@@ -104,21 +104,20 @@ func Rules(all []finding.Page, named bool, data any) *page.Document {
 	}
 	d.Add(rows)
 	d.Add(pages...)
-	d.Records = &texts
+	d.Records = texts
 	return d
 }
 
 // Changes is the document of settings before and after, and of the finding that recommends each.
 func Changes(all []tune.Change) *page.Document {
 	d := page.New("changes", "", "changes", all)
-	rows := page.NewTable("at, before, after, code")
+	d.Records = page.NewTable("at, before, after, code")
 	for _, c := range all {
 		d.Add(page.Sentences(fmt.Sprintf("%s: %s -> %s (%s)", c.At, c.Old, c.Value, c.Code)))
-		rows.Add(c.At, c.Old, c.Value, c.Code)
+		d.Records.Add(c.At, c.Old, c.Value, c.Code)
 	}
 	if len(all) == 0 {
 		d.Add(page.Sentences("nothing to change: what check recommends here is already set"))
 	}
-	d.Records = &rows
 	return d
 }

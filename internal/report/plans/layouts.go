@@ -151,7 +151,7 @@ func sameByModel(all []Foreseen) []string {
 	return lines
 }
 
-func layoutRecords(all []Foreseen) *page.Table {
+func layoutRecords(all []Foreseen) page.Table {
 	t := page.NewTable("layout, scenario, iops, bandwidth_bytes_per_s, bound_by, ratio, usd_month")
 	for _, f := range all {
 		for i, o := range f.Scenarios {
@@ -163,5 +163,5 @@ func layoutRecords(all []Foreseen) *page.Table {
 				o.Binding.Label(), words.Decimal(ratio, 4), words.Decimal(float64(f.Month)/1e6, 2))
 		}
 	}
-	return &t
+	return t
 }

@@ -61,7 +61,7 @@ func Limits(l *Limited, check bool) *page.Document {
 		values[a.Key], sources = fmt.Sprint(a.Value), text.Once(sources, words.Origin(a.Of.Origin))
 		numbers.Add(a.Key, page.Cell{Text: text.Count(a.Value), Raw: values[a.Key]}, a.Of.Label()+": "+a.Of.How)
 	}
-	d.Records = &numbers
+	d.Records = numbers
 	d.Head.Word = fmt.Sprintf("To keep %s of %s for %s, limit each of the others to %s reads and %s writes per second",
 		text.Percent(l.Share), l.Path, l.Keep, values["riops"], values["wiops"])
 	if diffs := l.Differences(); check {

@@ -118,8 +118,7 @@ func Lint(l Linted) *page.Document {
 		d.Silenced = append(d.Silenced, l.block(f, i))
 	}
 	d.Tests = l.tests()
-	rows := d.FindingRecords()
-	d.Records = &rows
+	d.Records = d.FindingRecords()
 	var note page.Note
 	for _, rule := range slices.Sorted(slices.Values(more.Heads)) {
 		slices.Sort(more.Of[rule])

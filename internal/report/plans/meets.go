@@ -76,7 +76,7 @@ func metWord(s *advise.MetSide) string {
 
 // metRecords are the rows of CSV: what each result did of what the demand asks, empty where it is not
 // recorded.
-func metRecords(m *advise.Met) *page.Table {
+func metRecords(m *advise.Met) page.Table {
 	t := page.NewTable("result, verdict, what, unit, wanted, measured, percent")
 	for _, s := range m.Sides {
 		row := func(what, unit string, wanted, measured, share float64, known bool) {
@@ -105,7 +105,7 @@ func metRecords(m *advise.Met) *page.Table {
 			row("instance sustains", "bytes/s", float64(s.Steady), float64(s.Sustained), float64(s.Sustained/s.Steady), true)
 		}
 	}
-	return &t
+	return t
 }
 
 func metLimits(m *advise.Met, row func(string, string, func(*advise.MetSide) string)) {

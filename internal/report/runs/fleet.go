@@ -266,7 +266,7 @@ func hostsChart(s *bundle.FleetScenario) page.Drawing {
 }
 
 // fleetRecords has a row for each scenario and host, and one for all hosts together.
-func fleetRecords(f *bundle.Fleet) *page.Table {
+func fleetRecords(f *bundle.Fleet) page.Table {
 	t := page.NewTable("run, scenario, name, host, iops, iops_low, iops_high, bandwidth_bytes_per_s, p50_ns, p99_ns, " +
 		"ceiling_iops, ceiling_from, sustained_iops, sustained_from, alone_iops, straggler, invalid")
 	for _, s := range f.Scenarios {
@@ -286,7 +286,7 @@ func fleetRecords(f *bundle.Fleet) *page.Table {
 				h.SustainedBy, h.Alone, straggles(&s, h.Host), invalid)
 		}
 	}
-	return &t
+	return t
 }
 
 // ends95 are the ends of an interval, 0 where there is none.

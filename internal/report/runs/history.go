@@ -135,7 +135,7 @@ func historyRow(s compare.Series, p compare.Point, most float64) []page.Cell {
 }
 
 // historyRecords has a row for each point.
-func historyRecords(all []compare.Series) *page.Table {
+func historyRecords(all []compare.Series) page.Table {
 	t := page.NewTable("suite, scenario, group, layout, size, runtime, work, run, time, figure, unit, value, low, " +
 		"high, rounds, share_of_ceiling, verdict, invalid, kernel, fio")
 	for _, s := range all {
@@ -146,7 +146,7 @@ func historyRecords(all []compare.Series) *page.Table {
 				p.Facts["kernel"], p.Facts["fio"])
 		}
 	}
-	return &t
+	return t
 }
 
 // trend is what the script draws of a series: web/src/charts.js.

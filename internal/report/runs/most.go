@@ -130,13 +130,13 @@ func outcomeText(p compare.MostProbe) string {
 	return p.Outcome
 }
 
-func mostRecords(m *compare.Most) *page.Table {
+func mostRecords(m *compare.Most) page.Table {
 	t := page.NewTable("id, kind, asked_iops, achieved_iops, latency_ns, streams, busy, lag_ns, outcome, reason")
 	eachProbe(m, func(kind string, p *compare.MostProbe) {
 		t.Record(p.ID, kind, p.Asked, p.Achieved, units.Latency(p.Latency), p.Streams, p.Busy, units.Latency(p.Lag),
 			p.Outcome, p.Reason)
 	})
-	return &t
+	return t
 }
 
 // runNotes are what a reader of single figures must know of the run.

@@ -118,7 +118,7 @@ func summaryCells(r *result.Result) []string {
 }
 
 // summaryRecords are the rows for programs: always the same columns, of values that are not rounded.
-func summaryRecords(groups []bundle.Group) *page.Table {
+func summaryRecords(groups []bundle.Group) page.Table {
 	t := page.NewTable("group, dir, file, result, rw, bs, engine, iodepth, jobs, iops, bandwidth_bytes_per_s, " +
 		"read_iops, write_iops, window_ns, latency_of, mean_ns, p50_ns, p99_ns, missing, verdict")
 	for _, g := range groups {
@@ -139,7 +139,7 @@ func summaryRecords(groups []bundle.Group) *page.Table {
 				*cmp.Or(row.P50, new(time.Duration)), *cmp.Or(row.P99, new(time.Duration)), missing, r.Verdict)
 		}
 	}
-	return &t
+	return t
 }
 
 // summaryRow is a result in the JSON of a summary; figures that are not known are null.

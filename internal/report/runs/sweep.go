@@ -109,14 +109,14 @@ func curveText(c compare.SweptCurve) string {
 	return line
 }
 
-func sweptRecords(s *compare.Swept) *page.Table {
-	t := overAxes(s, "in_flight, rounds, iops, low, high, bandwidth_bytes_per_s, p50_ns, p99_ns, ceiling_iops, struck_iops, "+
-		"invalid")
+func sweptRecords(s *compare.Swept) page.Table {
+	t := overAxes(s, "in_flight, rounds, iops, low, high, bandwidth_bytes_per_s, p50_ns, p99_ns, ceiling_iops, "+
+		"struck_iops, invalid")
 	for _, p := range s.Points {
 		t.Record(axesAt(s.Axes, p), p.InFlight, p.Rounds, p.IOPS.Center, p.IOPS.Lo, p.IOPS.Hi, units.Rate(p.BW),
 			units.Latency(p.P50), units.Latency(p.P99), p.Ceiling, p.Struck, p.Invalid)
 	}
-	return &t
+	return t
 }
 
 // valuesOf are options with their values, by name: "bs=8k rw=read".

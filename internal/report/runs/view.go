@@ -29,5 +29,7 @@ func viewOf(s *bundle.Scenario) view {
 func ofServer(s *bundle.Scenario) bool { return s.Result.Kind() == suite.OfServer }
 
 // operations are the I/Os of fio, transactions those of a database, by pgbench.
-type operations struct{}
-type transactions struct{}
+type (
+	operations   struct{}
+	transactions struct{}
+)
