@@ -116,10 +116,7 @@ func hostLine(h fleet.Status, width int) string {
 	case h.Done:
 		return styleGood.Render("✓ "+name) + "  " + what
 	}
-	age := text.Duration(h.Age.Round(time.Second)) + " ago"
-	if h.Age < time.Second {
-		age = "now"
-	}
+	age := text.Either(h.Age < time.Second, "now", text.Duration(h.Age.Round(time.Second))+" ago")
 	if h.Age >= staleAge {
 		age = styleBad.Render(age)
 	}

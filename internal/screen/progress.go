@@ -356,10 +356,8 @@ func (p *progressState) live(e bench.Ticked, bound *ceiling.Bound) string {
 		words = fmt.Sprintf("%v IOPS of %v, %v of %v", s.IOPS(), bound.IOPS, s.BW(), bound.BW)
 	}
 	if mean, p99 := completion(s); p99 > 0 {
-		of := "latency"
-		if slices.ContainsFunc(p.loads(e.ID), func(w fio.Workload) bool { return w.SyncEvery > 0 }) {
-			of = "without the syncs"
-		}
+		syncs := slices.ContainsFunc(p.loads(e.ID), func(w fio.Workload) bool { return w.SyncEvery > 0 })
+		of := text.Either(syncs, "without the syncs", "latency")
 		words += fmt.Sprintf(", %s %v mean, %v p99", of, units.LatencyOf(mean), units.LatencyOf(p99))
 	}
 	if s.Ramp {

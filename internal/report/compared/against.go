@@ -16,7 +16,7 @@ import (
 func Against(a *compare.Against) *page.Document {
 	d := page.New("comparison with a baseline", againstAnswer(a), "against", a)
 	d.Head.About = a.Run + " against " + a.Baseline
-	d.Head.Tone = map[bool]string{true: "fail", false: "pass"}[strings.Contains(d.Head.Word, string(compare.Regression))]
+	d.Head.Tone = text.Either(strings.Contains(d.Head.Word, string(compare.Regression)), "fail", "pass")
 	rows := page.NewTable("<scenario, <figure, expected, now, change, <outcome")
 	records := page.NewTable("scenario, figure, unit, expected, expected_low, expected_high, now, ratio, standing, " +
 		"why, changed")

@@ -247,11 +247,8 @@ func sideText(c compare.Column, base bool) string {
 	if len(c.Runs) == 1 && c.Runs[0] != c.Name {
 		parts = append(parts, c.Runs[0])
 	}
-	rounds := text.Plural(c.Rounds, "round")
-	if c.Over > 0 && c.Rounds > 1 {
-		rounds += " over " + text.Duration(c.Over)
-	}
-	parts = append(parts, rounds)
+	parts = append(parts, text.Plural(c.Rounds, "round")+
+		words.When(c.Over > 0 && c.Rounds > 1, " over "+text.Duration(c.Over)))
 	for _, k := range slices.Sorted(maps.Keys(c.Labels)) {
 		parts = append(parts, k+"="+c.Labels[k])
 	}
@@ -296,11 +293,8 @@ func sustainedBy(t *compare.Table, r *compare.Row) (lines []string) {
 	}
 	delete(limits, "")
 	for _, by := range slices.Sorted(maps.Keys(limits)) {
-		line := "sustained is limited by " + by
-		if len(limits) > 1 {
-			line += ": " + strings.Join(limits[by], ", ")
-		}
-		lines = append(lines, line)
+		sides := words.When(len(limits) > 1, ": "+strings.Join(limits[by], ", "))
+		lines = append(lines, "sustained is limited by "+by+sides)
 	}
 	return lines
 }
@@ -338,10 +332,7 @@ func addSide(rows *page.Table, t *compare.Table, r *compare.Row, k int) {
 
 // otherText is a figure that is not tested, with its ratios; of many sides the figures only.
 func otherText(t *compare.Table, o compare.Other) string {
-	name := o.Figure.Name + ": "
-	if o.PHolm == nil {
-		name = o.Figure.Name + " (not tested): "
-	}
+	name := o.Figure.Name + text.Either(o.PHolm == nil, " (not tested): ", ": ")
 	var figures, parts []string
 	for k, e := range o.Cells {
 		figure := measured(e.Center, o.Figure)
@@ -394,23 +385,15 @@ func verdictText(c *compare.Change, margin float64) string {
 	case compare.Same:
 		return "same within " + m
 	case compare.Faster, compare.Slower:
-		if c.Within {
-			return string(c.Word) + ", by less than " + m
-		}
-		return string(c.Word)
+		return string(c.Word) + words.When(c.Within, ", by less than "+m)
 	case compare.CannotTell:
 	}
 	if c.Why != "" {
 		return "cannot tell: " + c.Why
 	}
-	phrase := "cannot tell"
-	if c.LeastSeen > 0 {
-		phrase += ": smallest detectable change about " + text.Percent(c.LeastSeen)
-	}
-	if c.Needs > 0 {
-		phrase += fmt.Sprintf("; to detect %s, about %d rounds", m, c.Needs)
-	}
-	return phrase
+	return "cannot tell" +
+		words.When(c.LeastSeen > 0, ": smallest detectable change about "+text.Percent(c.LeastSeen)) +
+		words.When(c.Needs > 0, fmt.Sprintf("; to detect %s, about %d rounds", m, c.Needs))
 }
 
 // tests are the comparison's cases: a work on a side that is not the base.

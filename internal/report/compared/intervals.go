@@ -9,6 +9,7 @@ import (
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/words"
 	"plimsoll/internal/stats"
+	"plimsoll/internal/text"
 )
 
 // Intervals is what the script draws of one figure on several sides: a point with its bar for each,
@@ -99,10 +100,7 @@ func records(t *compare.Table) page.Table {
 			if len(c.Rounds) == 0 {
 				continue
 			}
-			over := "rounds"
-			if c.Within {
-				over = "seconds of one run"
-			}
+			over := text.Either(c.Within, "seconds of one run", "rounds")
 			head = append(head, len(c.Rounds), r.Figure.Name, r.Figure.Unit, c.Figure.Center, c.Figure.Lo, c.Figure.Hi, over,
 				c.Ceiling, 100*c.Share, c.Sustained)
 			all.Record(append(append(head, changeCells(c.Change)...), c.SustainedBy)...)

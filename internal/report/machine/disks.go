@@ -24,8 +24,8 @@ func Disks(inv *topology.Inventory) *page.Document {
 		if one.Unused() {
 			unused++
 		}
-		row := page.Cells(one.Path, one.Size, cmp.Or(kind, words.None), cmp.Or(one.Serial, words.None),
-			cmp.Or(numa, words.None),
+		row := page.Cells(one.Path, one.Size, words.Figure(kind), words.Figure(one.Serial),
+			words.Figure(numa),
 			cmp.Or(words.Limits(topology.Limits{IOPS: one.Sustained.IOPS, Rate: one.Sustained.Rate}, false), words.None))
 		row[0].Also = usedBy(one)
 		row[3].Also = aboutDisk(one)
@@ -34,7 +34,7 @@ func Disks(inv *topology.Inventory) *page.Document {
 			one.Unused(), strings.Join(one.Uses, "; "), one.Model,
 			one.ByID)
 	}
-	d := page.New("inventory", fmt.Sprintf("%s, %d unused", text.Plural(len(inv.Disks), "disk"), unused), "inventory", inv)
+	d := page.New("inventory", fmt.Sprintf("%s, %d unused", text.Several(inv.Disks, "disk"), unused), "inventory", inv)
 	d.Records = records
 	d.Add(rows, page.Lead("note", inv.Notes...))
 	return d

@@ -51,20 +51,17 @@ func FleetCheck(c *bundle.FleetCheck) *page.Document {
 func fleetHead(c *bundle.FleetCheck, kinds []*findingKind) page.Headline {
 	h := page.Headline{Tone: worst(c.Findings)}
 	ok := 0
-	for _, one := range c.Hosts {
-		if one.State == bundle.HostDone && !slices.ContainsFunc(one.Findings, serious) {
-			ok++
-		}
-	}
-	h.Word = fmt.Sprintf("%d of %s ok", ok, text.Plural(len(c.Hosts), "host"))
-	if ok < len(c.Hosts) {
-		h.Tone = "fail"
-	}
 	var lost text.Groups
 	for _, one := range c.Hosts {
 		if one.State != bundle.HostDone {
 			lost.Add(one.Why, one.Name)
+		} else if !slices.ContainsFunc(one.Findings, serious) {
+			ok++
 		}
+	}
+	h.Word = fmt.Sprintf("%d of %s ok", ok, text.Several(c.Hosts, "host"))
+	if ok < len(c.Hosts) {
+		h.Tone = "fail"
 	}
 	for _, why := range lost.Heads {
 		h.Say(text.Some(lost.Of[why], hostColumns) + ": " + why)
@@ -75,7 +72,7 @@ func fleetHead(c *bundle.FleetCheck, kinds []*findingKind) page.Headline {
 				cmp.Or(k.first.Subject, k.first.Title)))
 		}
 	}
-	h.About = fmt.Sprintf("%s, via %s, %s", text.Plural(len(c.Hosts), "host"), c.Via, c.Tool)
+	h.About = fmt.Sprintf("%s, via %s, %s", text.Several(c.Hosts, "host"), c.Via, c.Tool)
 	return h
 }
 
@@ -177,7 +174,7 @@ func findingTable(hosts []bundle.FleetChecked, kinds []*findingKind) page.Table 
 		} else {
 			for _, h := range hosts {
 				cell := page.Toned(k.worst[h.Name])
-				cell.Text = cmp.Or(cell.Text, words.None)
+				cell.Text = words.Figure(cell.Text)
 				row = append(row, cell)
 			}
 		}

@@ -52,7 +52,7 @@ func standing(t *topology.Topology) string {
 	for _, g := range t.Targets {
 		on := "unknown storage"
 		if a := t.Array(g.Array); a != nil {
-			on = text.Plural(len(a.Volumes), "volume")
+			on = text.Several(a.Volumes, "volume")
 			if len(a.Volumes) > 1 {
 				on = cmp.Or(string(a.Level), "an array") + " of " + on
 			}

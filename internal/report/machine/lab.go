@@ -12,7 +12,7 @@ type Simulated struct {
 
 // Lab is the document of the machines that the lab simulates.
 func Lab(all []Simulated) *page.Document {
-	d := page.New("lab", text.Plural(len(all), "machine")+" to simulate", "lab", all)
+	d := page.New("lab", text.Several(all, "machine")+" to simulate", "lab", all)
 	rows := page.NewTable("<machine, <description")
 	for _, m := range all {
 		rows.Add(m.Name, m.Description)

@@ -82,10 +82,8 @@ func liveLines(f *live.Facts, a *live.Answer) []string {
 // liveNothing is the answer that nothing is wrong with the storage.
 func liveNothing(f *live.Facts, a *live.Answer) []string {
 	d := a.Devices[0]
-	does := fmt.Sprintf("%s per I/O, %s waiting on average", d.Wait, tenth(d.Waiting))
-	if d.ReadIOPS+d.WriteIOPS == 0 {
-		does = "it is idle"
-	}
+	does := text.Either(d.ReadIOPS+d.WriteIOPS == 0, "it is idle",
+		fmt.Sprintf("%s per I/O, %s waiting on average", d.Wait, tenth(d.Waiting)))
 	var lines text.Lines
 	lines.Say("Nothing is wrong with the storage below %s%s: %s.", f.Path,
 		words.When(!f.Root, " that can be seen without root"), does)

@@ -85,10 +85,7 @@ func (m *Minutes) End() error {
 }
 
 func minuteLine(m live.Minute) string {
-	state := "ok"
-	if m.Slow > 0 {
-		state = "slow " + text.Duration(m.Slow.Round(time.Second))
-	}
+	state := text.Either(m.Slow > 0, "slow "+text.Duration(m.Slow.Round(time.Second)), "ok")
 	line := fmt.Sprintf("%s  %-9s  ", m.Start.Format("15:04"), state)
 	if m.First != "" {
 		line += fmt.Sprintf("%s %s  ", m.First, m.Subject)

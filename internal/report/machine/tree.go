@@ -38,10 +38,7 @@ func (p *inspector) mount(target topology.Target) {
 	m := target.Mount
 	parts := facts(m.FS, "on "+m.Point, geometry(m, p.t.Array(target.Array)))
 	p.line("└─ ", "   ", parts...)
-	bar := "   │  "
-	if m.Device == "" {
-		bar = "      "
-	}
+	bar := text.Either(m.Device == "", "      ", "   │  ")
 	var options []string
 	for _, o := range m.Options {
 		if k, _, _ := strings.Cut(o, "="); !slices.Contains([]string{"sunit", "swidth", "stripe"}, k) {
@@ -90,10 +87,7 @@ func (p *inspector) node(name, prefix string, last bool) {
 		branch, cont = "└─ ", "   "
 	}
 	subs := p.t.Tree.Under(name)
-	below := prefix + cont + "   "
-	if len(subs) > 0 {
-		below = prefix + cont + "│  "
-	}
+	below := text.Either(len(subs) > 0, prefix+cont+"│  ", prefix+cont+"   ")
 	parts := p.describe(d)
 	if p.shown[name] {
 		p.line(prefix+branch, prefix+cont, append(parts, "— as above")...)
@@ -171,10 +165,7 @@ func volume(v *block.Vol) []string {
 
 // queueFacts are the settings of a device's queue.
 func queueFacts(q block.Queue) []string {
-	readAhead := "read-ahead " + q.ReadAhead.String()
-	if q == (block.Queue{}) {
-		readAhead = "queue settings unknown"
-	}
+	readAhead := text.Either(q == (block.Queue{}), "queue settings unknown", "read-ahead "+q.ReadAhead.String())
 	return []string{
 		words.Known("scheduler", q.Scheduler), words.Known("depth", q.Requests), readAhead,
 		words.Known("max I/O", q.MaxSectors), words.Known("cache", q.WriteCache),
@@ -242,15 +233,15 @@ func (p *inspector) rows(d *block.Device, subs []string, prefix string) bool {
 		if i == len(all)-1 {
 			branch, cont = "└─ ", "      "
 		}
-		parts := append(
-			[]string{shortPath(m.leaf)},
-			facts(words.Known("", m.leaf.Size), words.Known("serial", m.leaf.Serial))...)
+		var parts []string
 		switch {
 		case m.part.Kind == block.Partition:
-			parts = append([]string{shortPath(m.part), "at", m.part.Start.String(), "of"}, parts...)
+			parts = []string{shortPath(m.part), "at", m.part.Start.String(), "of"}
 		case m.part != m.leaf:
-			parts = append([]string{shortPath(m.part), "on"}, parts...)
+			parts = []string{shortPath(m.part), "on"}
 		}
+		parts = append(parts, shortPath(m.leaf))
+		parts = append(parts, facts(words.Known("", m.leaf.Size), words.Known("serial", m.leaf.Serial))...)
 		if m.state != "" {
 			parts = append(parts, "—", m.state)
 		}
@@ -262,10 +253,7 @@ func (p *inspector) rows(d *block.Device, subs []string, prefix string) bool {
 	if !p.all {
 		return true
 	}
-	each := "each: "
-	if len(counts) > 1 {
-		each = "most: "
-	}
+	each := text.Either(len(counts) > 1, "most: ", "each: ")
 	p.line(prefix+"   "+each, prefix+"         ", strings.Split(common, " ")...)
 	return true
 }

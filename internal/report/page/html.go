@@ -90,10 +90,7 @@ func writeHTML(out *bufio.Writer, d *Document, _ Options) error {
 			p.Nav = append(p.Nav, Link{s.Nav, s.Anchor})
 		}
 	})
-	script := plainScript
-	if len(p.drawings) > 0 {
-		script = chartScript
-	}
+	script := text.Either(len(p.drawings) > 0, chartScript, plainScript)
 	script += ";\n" + tableScript
 	p.Script = template.JS(script) //nolint:gosec // our own file
 	sum := sha256.Sum256([]byte(script))

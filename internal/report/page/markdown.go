@@ -2,7 +2,6 @@ package page
 
 import (
 	"bufio"
-	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -108,7 +107,7 @@ func (m mdPage) blocks(all []Block, level int) {
 			m.note(b, level)
 		case Code:
 			m.heading(level, b.Title)
-			m.printf("\n%s", fence(cmp.Or(map[bool]string{true: "text"}[b.Fit != nil], "sh"), b.text()...))
+			m.printf("\n%s", fence(text.Either(b.Fit != nil, "text", "sh"), b.text()...))
 		}
 	}
 }
@@ -149,11 +148,7 @@ func (m mdPage) table(t *Table) {
 	var rule strings.Builder
 	for _, i := range shown {
 		m.printf("| %s ", md(t.Columns[i].Name))
-		if t.Columns[i].Left {
-			rule.WriteString(" --- |")
-		} else {
-			rule.WriteString(" ---: |")
-		}
+		rule.WriteString(text.Either(t.Columns[i].Left, " --- |", " ---: |"))
 	}
 	m.printf("|\n|%s\n", rule.String())
 	for _, r := range t.Rows {

@@ -121,7 +121,7 @@ func beside(d *page.Document, a *advise.Advice) *page.Document {
 		t.Add(row)
 		details = append(details, detailsOf(a, i, LayoutText(c.Layout), &c))
 	}
-	d.Head.Word = fmt.Sprintf("%d of %s can sustain %s", meets, text.Plural(len(a.Rows), "layout"), a.Demand.Name)
+	d.Head.Word = fmt.Sprintf("%d of %s can sustain %s", meets, text.Several(a.Rows, "layout"), a.Demand.Name)
 	d.Add(t)
 	d.Add(details...)
 	d.Add(page.Lead("note", slices.Concat(a.Rejected, a.Notes)...).Detailed())
@@ -134,7 +134,7 @@ func choice(mark string, c *advise.Candidate, is string) []string {
 	times := words.When(c.Meets() > 0, units.Number(c.Meets()))
 	is = text.Join(", ", is, words.When(c.ByBurst, "for "+text.Duration(c.Instance.BurstFor)))
 	return []string{
-		mark, LayoutText(c.Layout), c.Type, dollars(c), perIOPS(c.PerIOPS), cmp.Or(times, words.None), is,
+		mark, LayoutText(c.Layout), c.Type, dollars(c), perIOPS(c.PerIOPS), words.Figure(times), is,
 	}
 }
 
@@ -166,10 +166,7 @@ func adviceRecords(rows []advise.Candidate) page.Table {
 // CandidateLines say what a candidate costs, what limits it, how durable it is, and why the next
 // cheaper one does not do.
 func CandidateLines(c *advise.Candidate) []string {
-	peak := "demand"
-	if c.ByBurst {
-		peak = "peak"
-	}
+	peak := text.Either(c.ByBurst, "peak", "demand")
 	var lines text.Lines
 	lines.Say("%v for the volumes and %v for the %s (%s, %v, %s)", c.VolumesMonth, c.InstanceMonth, c.Type,
 		text.Plural(c.Instance.VCPUs, "vCPU"), c.Instance.Memory, c.Instance.Arch)
@@ -226,10 +223,7 @@ func LayoutText(l advise.Layout) string {
 		parts = append(parts, l.Spec.IOPS.String()+" IOPS")
 	}
 	if l.Spec.Rate > t.Rate.Included {
-		unit := " MiB/s"
-		if t.RateUnit() == units.MBPerSec {
-			unit = " MB/s"
-		}
+		unit := text.Either(t.RateUnit() == units.MBPerSec, " MB/s", " MiB/s")
 		parts = append(parts, units.Number(float64(l.Spec.Rate/t.RateUnit()))+unit)
 	}
 	if l.Level != topology.Single {

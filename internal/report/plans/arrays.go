@@ -109,7 +109,7 @@ func stepRecords(p *provision.Plan) page.Table {
 
 // Undo is the document of what teardown would do.
 func Undo(journals []*records.Work) *page.Document {
-	d := page.New("teardown", text.Plural(len(journals), "array")+" to take down", "arrays", journals)
+	d := page.New("teardown", text.Several(journals, "array")+" to take down", "arrays", journals)
 	for i, a := range slices.Backward(journals) {
 		c := page.Code{Lines: []string{}}
 		for n, st := range slices.Backward(a.Steps) {
@@ -131,7 +131,7 @@ func Differences(decl *topology.Declaration, diffs []provision.Difference) *page
 	d := page.New("verify", "as declared", "differences", diffs)
 	d.Head.Tone = "pass"
 	if len(diffs) > 0 {
-		d.Head.Word, d.Head.Tone = text.Plural(len(diffs), "difference"), "fail"
+		d.Head.Word, d.Head.Tone = text.Several(diffs, "difference"), "fail"
 	}
 	rows := page.NewTable("array, what, found, expected")
 	lines := page.Note{}

@@ -172,10 +172,7 @@ func instance(f cloud.InstanceFacts, now time.Time) *page.Document {
 
 // allowed is a table of what a machine of another cloud than EC2 allows its volumes.
 func allowed(f cloud.InstanceFacts, caching bool) page.Table {
-	name := "all"
-	if caching {
-		name = "uncached"
-	}
+	name := text.Either(caching, "uncached", "all")
 	rows := page.NewTable("<volumes, <sustained, <in bursts?")
 	caps := f.Caps
 	if f.Baseline.Known() {
@@ -188,7 +185,7 @@ func allowed(f cloud.InstanceFacts, caching bool) page.Table {
 }
 
 func drives(name string, some []cloud.DriveFacts) *page.Document {
-	d := entry(fmt.Sprintf("%s: %s", name, text.Plural(len(some), "drive")), "drives", some)
+	d := entry(fmt.Sprintf("%s: %s", name, text.Several(some, "drive")), "drives", some)
 	for i, one := range some {
 		s := page.Section{Anchor: fmt.Sprintf("d%d", i), Title: fmt.Sprintf("%s, %s, %s", one.Model, one.Capacity,
 			one.Interface)}
@@ -220,7 +217,7 @@ func most(f cloud.InstanceFacts) string {
 }
 
 func instances(name string, types []string) *page.Document {
-	d := entry(fmt.Sprintf("%s: %s", name, text.Plural(len(types), "instance type")), "instances", types)
+	d := entry(fmt.Sprintf("%s: %s", name, text.Several(types, "instance type")), "instances", types)
 	rows := page.NewTable("<type, sustained IOPS, sustained bandwidth, burst IOPS, burst bandwidth")
 	rows.Keys("type, sustained_iops, sustained_bandwidth_bytes_per_s, burst_iops, burst_bandwidth_bytes_per_s")
 	for _, typ := range types {

@@ -131,10 +131,7 @@ func (o Outlook) sustains(b *ceiling.Bound) bool {
 
 // burstFor is how long a burst lasts, in words.
 func burstFor(held ceiling.Held) string {
-	if held.For > 0 {
-		return "for " + text.Duration(held.For)
-	}
-	return "in bursts"
+	return text.Either(held.For > 0, "for "+text.Duration(held.For), "in bursts")
 }
 
 // main is what is sustained, nil where that is not known.
@@ -296,7 +293,7 @@ func (o Outlook) section(t *topology.Topology) page.Section {
 		note := map[[2]bool]string{
 			{true, false}: "limits a short test", {true, true}: "the limit, sustained", {false, true}: "sustained limit",
 		}[[2]bool{b == o.Binding, o.sustains(b)}]
-		tone := map[bool]string{true: "warn"}[note != ""]
+		tone := words.When(note != "", "warn")
 		if b.Burst && b.BurstFor > 0 {
 			note = text.Join(", ", note, "for "+text.Duration(b.BurstFor))
 		}
@@ -524,7 +521,7 @@ func workloads(loads []fio.Workload) string {
 	var all []string
 	for _, w := range loads {
 		bs := max(w.ReadBS, w.WriteBS).String()
-		order := map[bool]string{true: "sequential", false: "random"}[w.Sequential]
+		order := text.Either(w.Sequential, "sequential", "random")
 		what := "writes"
 		switch {
 		case w.ReadShare == 1:

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
@@ -84,7 +85,7 @@ func Demand(d *workload.Demand, latency time.Duration, assumed bool) *page.Docum
 }
 
 func doing(s *workload.Stream) string {
-	order := map[bool]string{true: "random", false: "seq"}[s.Random]
+	order := text.Either(s.Random, "random", "seq")
 	switch {
 	case !s.Writes():
 		return order + " read"
@@ -102,10 +103,7 @@ func blocks(s *workload.Stream) string {
 }
 
 func share(v float64) string {
-	if v == 1 {
-		return "100 %"
-	}
-	return text.Percent(v)
+	return text.Either(v == 1, "100 %", text.Percent(v))
 }
 
 // mostNotes are those of a demand that are no details.
@@ -117,10 +115,7 @@ func demandNotes(v demandView, assumed bool) []string {
 	for _, why := range v.AtLeast {
 		notes.Say("At least: %s. The true demand may be larger.", why)
 	}
-	stated := "as stated"
-	if assumed {
-		stated = "assumed; set it with --latency"
-	}
+	stated := text.Either(assumed, "assumed; set it with --latency", "as stated")
 	notes.Say("In flight is IOPS × latency (Little's law), with %v per I/O (%s). Anything beyond this only queues.",
 		v.Latency, stated)
 	if v.Merged < v.Counted {
@@ -133,13 +128,10 @@ func demandNotes(v demandView, assumed bool) []string {
 	for _, s := range v.Streams {
 		if b := s.Burst; b != nil {
 			day := time.Duration(s.Duty() * float64(24*time.Hour))
-			phrase := fmt.Sprintf("%s bursts for %s every %s, %s times a day: %s a day in all",
+			notes.Say("%s bursts for %s every %s, %s times a day: %s a day in all%s.",
 				s.Name, text.Duration(b.For), text.Duration(b.Every),
-				units.IOPS(float64(24*time.Hour)/float64(b.Every)), text.Duration(day.Round(time.Minute)))
-			if day > burstDay {
-				phrase += ", more than the 30 min that a cloud machine's full burst lasts"
-			}
-			notes.Say("%s.", phrase)
+				units.IOPS(float64(24*time.Hour)/float64(b.Every)), text.Duration(day.Round(time.Minute)),
+				words.When(day > burstDay, ", more than the 30 min that a cloud machine's full burst lasts"))
 		}
 		if least := s.Latency.Smallest(); least > 0 && least < 300*time.Microsecond {
 			notes.Say("%s wants %v: no network volume answers so fast, only local drives do.", s.Name,
@@ -147,12 +139,9 @@ func demandNotes(v demandView, assumed bool) []string {
 		}
 	}
 	if v.Written > 0 && v.Written < 1 {
-		phrase := fmt.Sprintf("Over time %s of the bytes and %s of the I/Os are writes", text.Percent(v.Written),
-			text.Percent(v.WrittenN))
-		if v.Quiet > 0 {
-			phrase += fmt.Sprintf("; for %s of the time there are no reads", text.Percent(v.Quiet))
-		}
-		notes.Say("%s.", phrase)
+		quiet := words.When(v.Quiet > 0, fmt.Sprintf("; for %s of the time there are no reads", text.Percent(v.Quiet)))
+		notes.Say("Over time %s of the bytes and %s of the I/Os are writes%s.", text.Percent(v.Written),
+			text.Percent(v.WrittenN), quiet)
 	}
 	for _, n := range v.Notes {
 		notes.Say("%s", text.Sentence(n))

@@ -60,7 +60,7 @@ func DryRun(p bench.Plan) *page.Document {
 	d := page.New("dry run", "Nothing was run", "dry_run", data)
 	d.Add(blocks...)
 	d.Add(page.Sentences(fmt.Sprintf("%s, %s in all with cooldowns, after the files are prefilled",
-		text.Plural(len(p.Suite.Scenarios), "scenario"), text.Duration(sum.Round(time.Second)))))
+		text.Several(p.Suite.Scenarios, "scenario"), text.Duration(sum.Round(time.Second)))))
 	d.Records = rows
 	return d
 }
@@ -91,10 +91,7 @@ type dryScenario struct {
 
 // Expected is a scenario's running time, for people.
 func Expected(d time.Duration) string {
-	if d == 0 {
-		return "ends when its work is done"
-	}
-	return text.Duration(d)
+	return text.Either(d == 0, "ends when its work is done", text.Duration(d))
 }
 
 // PostgresLoad is what a scenario will ask of the server, in words.

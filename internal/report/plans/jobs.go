@@ -48,7 +48,7 @@ func NewJob(c suite.Scenario, job *fio.JobFile) Job {
 // Jobs is the document of the command line and the job file of each scenario, as a shell script:
 // what the scenarios work on is made first, and what is no command is a comment.
 func Jobs(all []Job) *page.Document {
-	d := page.New("scenarios", "# commands of "+text.Plural(len(all), "scenario"), "scenarios", all) // a shell's comment
+	d := page.New("scenarios", "# commands of "+text.Several(all, "scenario"), "scenarios", all) // a shell's comment
 	rows := page.NewTable("id, name, title, role, command, thresholds")
 	for _, j := range all {
 		c := page.Code{Free: true, Lines: []string{fmt.Sprintf("# %d %s: %s", j.ID, text.Clean(j.Name, 0),
@@ -78,7 +78,7 @@ func Jobs(all []Job) *page.Document {
 
 // Suites is the document of the suites there are.
 func Suites(all []*suite.Suite) *page.Document {
-	d := page.New("suites", text.Plural(len(all), "suite"), "suites", all)
+	d := page.New("suites", text.Several(all, "suite"), "suites", all)
 	rows := page.NewTable("<suite, scenarios, <description")
 	for _, s := range all {
 		rows.Add(s.Name, len(s.Scenarios), s.Description)
@@ -90,7 +90,7 @@ func Suites(all []*suite.Suite) *page.Document {
 // Rules is the document of findings that plimsoll knows, with their pages where they were named. data is
 // its JSON.
 func Rules(all []finding.Page, named bool, data any) *page.Document {
-	d := page.New("rules", text.Plural(len(all), "finding"), "rules", data)
+	d := page.New("rules", text.Several(all, "finding"), "rules", data)
 	rows := page.NewTable("<code, <severity, <title")
 	texts := page.NewTable("code, severity, title, when, why, fix")
 	var pages []page.Block

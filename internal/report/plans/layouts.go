@@ -145,7 +145,7 @@ func sameByModel(all []Foreseen) []string {
 		differs := func(v float64) bool { return math.Abs(v) >= ceiling.Alike }
 		if len(logs) > 0 && !slices.ContainsFunc(logs, differs) {
 			lines.Say("by the model, %s cannot differ from %s in %s of %d", f.Name, all[0].Name,
-				text.Plural(len(logs), "scenario"), len(f.Scenarios))
+				text.Several(logs, "scenario"), len(f.Scenarios))
 		}
 	}
 	return lines

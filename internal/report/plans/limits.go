@@ -67,7 +67,7 @@ func Limits(l *Limited, check bool) *page.Document {
 	if diffs := l.Differences(); check {
 		d.Head.Word, d.Head.Tone = "set as it should be", "pass"
 		if len(diffs) > 0 {
-			d.Head.Word = text.Plural(len(diffs), "limit is", "limits are") + " not set as they should be"
+			d.Head.Word = text.Several(diffs, "limit is", "limits are") + " not set as they should be"
 			d.Head.Tone = "fail"
 			d.Add(page.Sentences(diffs...))
 		}

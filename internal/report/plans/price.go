@@ -66,7 +66,7 @@ func volumePrice(t cloud.VolumeType, now time.Time) string {
 		}
 	}
 	tiers(v.IOPS, "IOPS")
-	tiers(v.Rate, map[bool]string{true: "MB/s", false: "MiB/s"}[v.PerMB])
+	tiers(v.Rate, text.Either(v.PerMB, "MB/s", "MiB/s"))
 	return "per month in " + p.Region + ": " + strings.Join(parts, "; ") + "; source: " +
 		p.VolumeSource.Cited(now)
 }

@@ -69,7 +69,7 @@ func (r *runbook) head(p *provision.Plan) {
 }
 
 func (r *runbook) title(s string) {
-	r.printf(map[bool]string{true: "## %s\n\n", false: "\n# %s\n"}[r.md], text.Clean(s, 300))
+	r.printf(text.Either(r.md, "## %s\n\n", "\n# %s\n"), text.Clean(s, 300))
 }
 
 func (r *runbook) prose(s string) {
@@ -116,7 +116,7 @@ func (r *runbook) array(a *records.Work) {
 		r.title(a.Array + " exists as declared: nothing to do")
 		return
 	}
-	r.title(fmt.Sprintf("%s: %s of %s", a.Array, a.Want.Level, text.Plural(len(a.Members), "volume")))
+	r.title(fmt.Sprintf("%s: %s of %s", a.Array, a.Want.Level, text.Several(a.Members, "volume")))
 	if arithmetic := a.Arithmetic(); arithmetic != "" {
 		r.prose(arithmetic)
 	}
@@ -128,10 +128,7 @@ func (r *runbook) array(a *records.Work) {
 	r.block("", devices)
 	for _, st := range a.Steps {
 		r.n++
-		note := ""
-		if st.State == records.StepDone {
-			note = " (done)"
-		}
+		note := text.Either(st.State == records.StepDone, " (done)", "")
 		r.title(fmt.Sprintf("%d. %s%s", r.n, st.Title, note))
 		if st.State == records.StepDone {
 			continue
@@ -272,7 +269,7 @@ func (s *steps) cond(c records.Cond) string {
 		top = s.word("@array")
 	}
 	if is == "synced" {
-		is += map[bool]string{true: " md", false: " lvm"}[s.Want.Using == "md"]
+		is += text.Either(s.Want.Using == "md", " md", " lvm")
 	}
 	_, uuid, _ := strings.Cut(c.Want, " ")
 	return strings.NewReplacer("{of}", s.word(c.Of), "{top}", top, "{want}", text.ShellQuote(c.Want),

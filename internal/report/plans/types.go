@@ -42,17 +42,11 @@ func PriceOn(typ string, s Outlook) OnType {
 }
 
 func month(u cloud.USD) string {
-	if u == 0 {
-		return words.None
-	}
-	return u.String()
+	return text.Either(u == 0, words.None, u.String())
 }
 
 func perIOPS(u cloud.USD) string {
-	if u == 0 {
-		return words.None
-	}
-	return "$" + words.Decimal(float64(u)/1e6, 4)
+	return text.Either(u == 0, words.None, "$"+words.Decimal(float64(u)/1e6, 4))
 }
 
 func iopsCell(n units.IOPS) page.Cell { return page.Exact(n.String(), n) }
@@ -126,7 +120,7 @@ func InstanceTable(names []string, now time.Time) (d *page.Document, unknown str
 			rateCell(max(f.Burst.Rate, f.Baseline.Rate)), rateCell(f.Baseline.Rate), monthCell(price), perIOPSCell(each))
 		all = append(all, pricedInstance(f))
 	}
-	d = entry(text.Plural(len(all), "instance type"), "instance_types", all)
+	d = entry(text.Several(all, "instance type"), "instance_types", all)
 	d.Add(t, priceSources(now))
 	return d, "", true
 }

@@ -427,8 +427,5 @@ func (d *drawing) account(a *finding.Account) page.Chart {
 
 // ofCeiling is the share of a limit in a chart's own quantity.
 func ofCeiling(v, most float64) string {
-	if most <= 0 {
-		return ""
-	}
-	return ", " + text.Percent(v/most) + " of its ceiling"
+	return text.Either(most > 0, ", "+text.Percent(v/most)+" of its ceiling", "")
 }

@@ -8,6 +8,7 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/verdict"
 )
@@ -23,10 +24,8 @@ type fitted struct {
 // that nothing could be said of come last.
 func Fits(b *bundle.Bundle, p verdict.Profile) []verdict.Fit {
 	var all []verdict.Fit
-	shared := ""
-	if by := b.Run.Policy.SharedHost; by != "" {
-		shared = "nothing is judged on a shared host (" + by + ")"
-	}
+	by := b.Run.Policy.SharedHost
+	shared := words.When(by != "", "nothing is judged on a shared host ("+by+")")
 	for _, s := range measured(b) {
 		why := shared
 		for _, f := range b.Findings {

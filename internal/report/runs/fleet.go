@@ -56,14 +56,14 @@ func fleetHead(f *bundle.Fleet) page.Headline {
 		}
 	}
 	h := page.Headline{Tone: string(f.Verdict)}
-	h.Word = fmt.Sprintf("%s, %d of %s ok", strings.ToUpper(f.Outcome()), ok, text.Plural(len(f.Hosts), "host"))
+	h.Word = fmt.Sprintf("%s, %d of %s ok", strings.ToUpper(f.Outcome()), ok, text.Several(f.Hosts, "host"))
 	if f.State != bundle.Finished {
 		h.Tone = ""
 	}
 	for _, r := range f.Reasons {
 		h.Says = append(h.Says, page.Say{Text: r, Next: fleetNext(f, r)})
 	}
-	h.About = text.Join(", ", text.Plural(len(f.Hosts), "host"), "via "+f.Via, f.Order, moment(f.Created), f.Tool)
+	h.About = text.Join(", ", text.Several(f.Hosts, "host"), "via "+f.Via, f.Order, moment(f.Created), f.Tool)
 	for i, s := range f.Scenarios {
 		if s.Total.IOPS > 0 && len(s.Invalid) == 0 && len(h.Tiles) < 5 {
 			of := "all hosts together"
@@ -147,7 +147,7 @@ func fleetHosts(f *bundle.Fleet) page.Table {
 	}
 	for _, h := range hosts {
 		verdict := page.Toned(h.Verdict)
-		verdict.Text = cmp.Or(verdict.Text, words.None)
+		verdict.Text = words.Figure(verdict.Text)
 		state, why := page.T(string(h.State)), h.Why
 		if len(h.Reasons) > 0 {
 			why = text.Join("; ", why, cmp.Or(ruleCode.FindString(h.Reasons[0]), h.Reasons[0])) // the head says what it means
@@ -206,7 +206,7 @@ func fleetScenario(f *bundle.Fleet, i int) page.Section {
 			mark = page.Cell{Text: "straggler", Tone: "warn"}
 		}
 		doubt := words.When(h.Interval.HasInterval(), words.Doubt(h.Interval))
-		rows.Add(h.Host, h.IOPS, doubt, h.BW, of, cmp.Or(h.Limit, words.None), words.Figure(h.Alone), units.LatencyOf(h.P50),
+		rows.Add(h.Host, h.IOPS, doubt, h.BW, of, words.Figure(h.Limit), words.Figure(h.Alone), units.LatencyOf(h.P50),
 			units.LatencyOf(h.P99), mark)
 	}
 	section.Add(rows, page.Charts{See: "the table of hosts above", Draw: func() page.Drawing { return hostsChart(s) }})

@@ -52,7 +52,7 @@ func FleetRounds(all []*bundle.Fleet) *page.Document {
 		rounds.Add(i+1, page.Cell{Text: f.Outcome(), Tone: string(f.Verdict)}, f.ID)
 	}
 	figures := page.Captioned("All hosts together", "<scenario, IOPS, \u00b1, rounds, least, most")
-	d := page.New("fleet rounds", fmt.Sprintf("%d of %s ok", ok, text.Plural(len(all), "round")), "fleet_rounds", data)
+	d := page.New("fleet rounds", fmt.Sprintf("%d of %s ok", ok, text.Several(all, "round")), "fleet_rounds", data)
 	for _, s := range data.Scenarios {
 		name, n := numbered(s.ID, s.Name), len(s.IOPS)
 		if n == 0 {

@@ -51,14 +51,8 @@ func historyAnswer(all []compare.Series) string {
 			}
 		}
 	}
-	word := text.Plural(len(all), "series", "series") + ", " + text.Plural(points, "figure")
-	if points == len(all) {
-		word = "nothing to compare yet: " + word
-	}
-	if invalid > 0 {
-		word += fmt.Sprintf(", %d of them INVALID", invalid)
-	}
-	return word
+	return words.When(points == len(all), "nothing to compare yet: ") + text.Several(all, "series", "series") + ", " +
+		text.Plural(points, "figure") + words.When(invalid > 0, fmt.Sprintf(", %d of them INVALID", invalid))
 }
 
 // mostChanges is how many series the head names.
@@ -77,11 +71,7 @@ func historySays(h *page.Headline, all []compare.Series) {
 
 // changeText is a change with its night.
 func changeText(l compare.Lasting) string {
-	phrase := l.At.UTC().Format("2006-01-02") + ": " + l.String()
-	if l.Over {
-		phrase += "; ended"
-	}
-	return phrase
+	return l.At.UTC().Format("2006-01-02") + ": " + l.String() + words.When(l.Over, "; ended")
 }
 
 // seriesTitle is what a series measures and where.
@@ -110,7 +100,7 @@ func series(i int, s compare.Series) page.Section {
 	section.Add(changes, page.Charts{See: "the table below", Draw: func() page.Drawing {
 		return page.Drawing{Data: newTrend(s), Charts: []page.Chart{{
 			Kind: "trend", Wide: true, Caption: s.Figure.Name + " by run; dashed lines are the 95 % interval over rounds",
-			Says: fmt.Sprintf("%s over %s", s.Figure.Name, text.Plural(len(s.Points), "run")),
+			Says: fmt.Sprintf("%s over %s", s.Figure.Name, text.Several(s.Points, "run")),
 		}}}
 	}}, rows)
 	return section

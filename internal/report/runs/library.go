@@ -143,7 +143,7 @@ func apart(all []*bundle.Scenario) map[*bundle.Scenario]string {
 		}
 		for _, i := range stats.Apart(values) {
 			if off := values[i]/stats.Quantile(stats.WithoutApart(values), 0.5) - 1; max(off, -off) > leastApart {
-				where := map[bool]string{true: "below", false: "above"}[off < 0]
+				where := text.Either(off < 0, "below", "above")
 				far[like[i]] = fmt.Sprintf("%s %s %d similar results", text.Percent(max(off, -off)), where, len(like)-1)
 			}
 		}
@@ -163,20 +163,14 @@ func (f *fileVerdict) rank() int {
 func (f *fileVerdict) warned() bool { return f.first.Verdict == verdict.Measured && len(f.codes) > 0 }
 
 func (f *fileVerdict) word() string {
-	if f.warned() {
-		return f.first.Verdict.Word() + " WITH WARNINGS"
-	}
-	return f.first.Verdict.Word()
+	return f.first.Verdict.Word() + words.When(f.warned(), " WITH WARNINGS")
 }
 
 // counted is how many files have which verdict by their worst result, and how many stand apart: "474 files, 550
 // results: 12 INVALID, 462 MEASURED, 2 unlike the others".
 func counted(files []*fileVerdict, results int) string {
 	var says text.Lines
-	of := text.Plural(len(files), "file")
-	if results != len(files) {
-		of += ", " + text.Plural(results, "result")
-	}
+	of := text.Several(files, "file") + words.When(results != len(files), ", "+text.Plural(results, "result"))
 	if files[0].first.Verdict != verdict.Invalid {
 		says.Say("0 %s", verdict.Invalid.Word())
 	}
@@ -198,10 +192,7 @@ func perFile(files []*fileVerdict) page.Section {
 	t := page.NewTable("<verdict, results??, <file, figure, <why")
 	t.Most = 10
 	for _, f := range files {
-		of := ""
-		if f.results > 1 {
-			of = fmt.Sprint(f.results)
-		}
+		of := words.When(f.results > 1, fmt.Sprint(f.results))
 		if f.worst < f.results {
 			of = fmt.Sprintf("%d of %d", f.worst, f.results)
 		}

@@ -121,7 +121,7 @@ func (operations) fill(r *row, s *bundle.Scenario) {
 	}
 	r.P50, r.P99 = timed(s.Result, 50), timed(s.Result, 99)
 	if l := t.Sync.Lat; l.Measured() {
-		alone := map[bool]string{true: "write", false: "I/O"}[t.Read.N == 0 && t.Trim.N == 0]
+		alone := text.Either(t.Read.N == 0 && t.Trim.N == 0, "write", "I/O")
 		r.Sync = fmt.Sprintf("%s alone: p50 %s, p99 %s", alone, words.At(all, 50), words.At(all, 99))
 		if r.P50 == words.None && r.P99 == words.None { // neither is shown
 			return

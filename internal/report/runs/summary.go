@@ -45,7 +45,7 @@ func Summary(groups []bundle.Group) *page.Document {
 			continue
 		}
 		rows.Most = mostOfGroup
-		title := text.Join(", ", text.Plural(len(g.Results), "result"), middle(g.Results))
+		title := text.Join(", ", text.Several(g.Results, "result"), middle(g.Results))
 		one := page.Section{Of: "group", Title: fmt.Sprintf("%s (%s)", g.Name, title)}
 		one.Add(rows)
 		if i >= mostSeries {
@@ -77,7 +77,7 @@ func summed(all []*result.Result) string {
 			says.Say("%d %s", n, v.Word())
 		}
 	}
-	return text.Join(": ", text.Plural(len(all), "result"), strings.Join(says, ", "))
+	return text.Join(": ", text.Several(all, "result"), strings.Join(says, ", "))
 }
 
 // middle is "median 4,811 IOPS, 1,841 to 4,950" of results that did the same, "" of others.

@@ -37,7 +37,7 @@ func Swept(s *compare.Swept) *page.Document {
 		})
 		word, tone = fmt.Sprintf("peak %s IOPS (%s)", units.IOPS(most.IOPS.Center), valuesOf(most.At)), "pass"
 		if invalid > 0 {
-			word, tone = fmt.Sprintf("%s; %d of %s INVALID", word, invalid, text.Plural(len(s.Points), "point")), "warn"
+			word, tone = fmt.Sprintf("%s; %d of %s INVALID", word, invalid, text.Several(s.Points, "point")), "warn"
 		}
 	}
 	d := page.New("sweep", text.Join(": ", s.Scenario, word), "sweep", s)
@@ -86,13 +86,9 @@ func curveText(c compare.SweptCurve) string {
 		return text.Join(" ", at, "no knee: "+c.Why)
 	}
 	line := text.Join(" ", at, "knee at "+units.Number(c.Curve.Knee)+" in flight")
-	if c.Predicted > 0 {
-		line += fmt.Sprintf(" (predicted %s)", units.Number(c.Predicted))
-	}
-	line += fmt.Sprintf(": %s IOPS at %d", units.IOPS(c.Knee.IOPS.Center), c.Knee.InFlight)
-	if c.Knee.P99 > 0 {
-		line += ", p99 " + units.Latency(c.Knee.P99).String()
-	}
+	line += fmt.Sprintf("%s: %s IOPS at %d%s", words.When(c.Predicted > 0, " (predicted "+units.Number(c.Predicted)+")"),
+		units.IOPS(c.Knee.IOPS.Center), c.Knee.InFlight,
+		words.When(c.Knee.P99 > 0, ", p99 "+units.Latency(c.Knee.P99).String()))
 	if c.Deepest.InFlight > c.Knee.InFlight {
 		line += fmt.Sprintf("; %d in flight give %s", c.Deepest.InFlight,
 			words.Ratio(c.Deepest.IOPS.Center/c.Knee.IOPS.Center))
@@ -100,13 +96,9 @@ func curveText(c compare.SweptCurve) string {
 			line += " for " + text.Times(c.Deepest.P99/c.Knee.P99) + " the p99"
 		}
 	}
-	if c.Curve.Falls > 0 {
-		line += fmt.Sprintf("; it falls by %s beyond %s", text.Percent(c.Curve.Falls), units.Number(c.Curve.Beyond))
-	}
-	if c.Curve.Misfit > 0.1 {
-		line += fmt.Sprintf("; the points lie %s off the curve, so the knee is only a guess", text.Percent(c.Curve.Misfit))
-	}
-	return line
+	falls := fmt.Sprintf("; it falls by %s beyond %s", text.Percent(c.Curve.Falls), units.Number(c.Curve.Beyond))
+	guess := fmt.Sprintf("; the points lie %s off the curve, so the knee is only a guess", text.Percent(c.Curve.Misfit))
+	return line + words.When(c.Curve.Falls > 0, falls) + words.When(c.Curve.Misfit > 0.1, guess)
 }
 
 func sweptRecords(s *compare.Swept) page.Table {

@@ -79,10 +79,8 @@ func directions(j fio.Job) []direction {
 // boundsTable is what each resource allows: IOPS and bandwidth, or transactions of a database.
 func boundsTable(s *bundle.Scenario) page.Table {
 	c := s.Ceiling
-	unit, moved := "IOPS", !ofServer(s) // transactions have no bandwidth
-	if !moved {
-		unit = "TPS"
-	}
+	moved := !ofServer(s) // transactions have no bandwidth
+	unit := text.Either(moved, "IOPS", "TPS")
 	t := page.Captioned("What each resource allows", "<resource, "+unit+", bandwidth, <, <how, <source???")
 	binding, limits := c.Binding(), c.Limits()
 	for i := range c.Bounds {
@@ -94,14 +92,9 @@ func boundsTable(s *bundle.Scenario) page.Table {
 		case holds:
 			mark = "sustained"
 		}
-		bw, lasts := "", ""
-		if moved {
-			bw = b.BW.String()
-			if b.Burst {
-				lasts = words.Known("for", b.BurstFor)
-			}
-		}
-		t.Add(b.Label(), b.IOPS, bw, text.Join(", ", mark, lasts), b.How, cmp.Or(words.Origin(b.Origin), words.Unknown))
+		lasts := words.When(moved && b.Burst, words.Known("for", b.BurstFor))
+		t.Add(b.Label(), b.IOPS, words.When(moved, b.BW.String()), text.Join(", ", mark, lasts), b.How,
+			cmp.Or(words.Origin(b.Origin), words.Unknown))
 	}
 	return t
 }
@@ -135,10 +128,7 @@ func devicesTable(r *result.Result) page.Table {
 		"read merges??, write merges??, read wait?, write wait?, busy")
 	each := func(ms, n uint64) string { return words.Figure(units.Latency(float64(ms) / float64(max(n, 1)) * 1e6)) }
 	for _, d := range r.Disks {
-		name := d.Name
-		if d.Member {
-			name = "· " + name
-		}
+		name := text.Either(d.Member, "· "+d.Name, d.Name)
 		t.Add(name, text.Count(d.Reads), text.Count(d.Writes), text.Count(d.ReadMerges), text.Count(d.WriteMerges),
 			each(d.ReadTicks, d.Reads),
 			each(d.WriteTicks, d.Writes), text.Percent(d.Util))

@@ -41,9 +41,7 @@ func Findings(all []finding.Finding) (blocks []page.Finding) {
 
 // Subject is a finding whose title names its subject, for those that concern no scenario.
 func Subject(f finding.Finding, i int) page.Finding {
-	if f.Subject != "" {
-		f.Title += " (" + f.Subject + ")"
-	}
+	f.Title += When(f.Subject != "", " ("+f.Subject+")")
 	return Finding(f, i)
 }
 
@@ -62,8 +60,5 @@ func Account(a *finding.Account) page.Table {
 
 // Cause names a factor and who brings it.
 func Cause(f finding.Factor) string {
-	if f.Who == "" {
-		return string(f.Cause)
-	}
-	return fmt.Sprintf("%s (%s)", f.Cause, f.Who)
+	return string(f.Cause) + When(f.Who != "", " ("+f.Who+")")
 }

@@ -134,12 +134,7 @@ func Free(t topology.Target) string {
 func Some(n int, what string) string { return When(n != 0, text.Plural(n, what)) }
 
 // When is a phrase where it holds, else "".
-func When(holds bool, phrase string) string {
-	if !holds {
-		return ""
-	}
-	return phrase
-}
+func When(holds bool, phrase string) string { return text.Either(holds, phrase, "") }
 
 // Limits prints capacities; si for what its vendor states in MB/s.
 func Limits(l topology.Limits, si bool) string {
@@ -162,13 +157,8 @@ func Burst(i topology.Instance) string {
 	if !i.Burst.Known() {
 		return ""
 	}
-	s := "burst " + Limits(i.Burst, true)
-	if i.BurstFor > 0 && i.BurstPer > 0 {
-		s += " for " + text.Duration(i.BurstFor) + " in " + text.Plainly(i.BurstPer, time.Hour, "h")
-	} else if i.BurstFor > 0 {
-		s += " for " + text.Duration(i.BurstFor) + " on credits"
-	}
-	return s
+	lasts := text.Either(i.BurstPer > 0, " in "+text.Plainly(i.BurstPer, time.Hour, "h"), " on credits")
+	return "burst " + Limits(i.Burst, true) + When(i.BurstFor > 0, " for "+text.Duration(i.BurstFor)+lasts)
 }
 
 // Machine is a machine's type, with its cloud where that is not EC2.
@@ -200,11 +190,8 @@ func ArrayYAML(y *text.Lines, name string, level topology.Level, chunk units.Byt
 func Caps(i topology.Instance) string {
 	var all []string
 	for _, c := range i.Caps {
-		one := c.Name + " " + Limits(c.Baseline, !c.MiB)
-		if c.Burst.Known() {
-			one += " (in bursts " + Limits(c.Burst, !c.MiB) + ")"
-		}
-		all = append(all, one)
+		burst := When(c.Burst.Known(), " (in bursts "+Limits(c.Burst, !c.MiB)+")")
+		all = append(all, c.Name+" "+Limits(c.Baseline, !c.MiB)+burst)
 	}
 	return strings.Join(all, "; ")
 }
