@@ -16,8 +16,8 @@ func (r *Result) Latencies() []Timed {
 	return Completions(r.Total)
 }
 
-// Completions are the completion latencies of a job: those of several directions are one distribution
-// where their bins are known, and else one each.
+// Completions are the completion latencies of a job: those of several directions are one
+// distribution where their bins are known, and else one each.
 func Completions(t fio.Job) []Timed {
 	var all []Timed
 	sum := &fio.Hist{}

@@ -97,7 +97,9 @@ func Either(holds bool, yes, no string) string {
 }
 
 // Several is Plural of the length of a list.
-func Several[T any](all []T, one string, many ...string) string { return Plural(len(all), one, many...) }
+func Several[T any](all []T, one string, many ...string) string {
+	return Plural(len(all), one, many...)
+}
 
 // Plural prints a count and its noun: "1 step", "2 steps", "1,200 I/Os". The plural is the noun
 // with an s unless it is given.

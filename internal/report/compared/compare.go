@@ -359,7 +359,7 @@ func otherText(t *compare.Table, o compare.Other) string {
 
 // measured is a figure in its unit, words.None for none.
 func measured(v float64, f compare.Figure) string {
-	return cmp.Or(words.When(v > 0, words.Amount(v, f.Unit)), words.None)
+	return text.Either(v > 0, words.Amount(v, f.Unit), words.None)
 }
 
 // within is the interval of a figure behind it: " [23,100, 24,000]".

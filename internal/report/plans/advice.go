@@ -1,7 +1,6 @@
 package plans
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -112,7 +111,7 @@ func beside(d *page.Document, a *advise.Advice) *page.Document {
 			d.Head.Tone = "pass"
 		}
 		burst := fmt.Sprintf("%s for %s", text.Percent(c.BurstTimes), text.Duration(c.Instance.BurstFor))
-		row := page.Cells(i+1, LayoutText(c.Layout), c.Type, cmp.Or(words.When(c.VolumesMonth > 0, dollars(&c)), words.None),
+		row := page.Cells(i+1, LayoutText(c.Layout), c.Type, text.Either(c.VolumesMonth > 0, dollars(&c), words.None),
 			text.Percent(c.Times), c.Sustained.Label(), words.When(c.Burst != nil, burst),
 			words.Known("", units.LatencyOf(c.Latency)))
 		for _, share := range c.Streams {
@@ -131,10 +130,10 @@ func beside(d *page.Document, a *advise.Advice) *page.Document {
 // choice is a row: what a candidate costs, also of each I/O per second that it sustains, and how
 // often it meets the demand. What is owned and does not has no number.
 func choice(mark string, c *advise.Candidate, is string) []string {
-	times := words.When(c.Meets() > 0, units.Number(c.Meets()))
+	times := text.Either(c.Meets() > 0, units.Number(c.Meets()), words.None)
 	is = text.Join(", ", is, words.When(c.ByBurst, "for "+text.Duration(c.Instance.BurstFor)))
 	return []string{
-		mark, LayoutText(c.Layout), c.Type, dollars(c), perIOPS(c.PerIOPS), words.Figure(times), is,
+		mark, LayoutText(c.Layout), c.Type, dollars(c), perIOPS(c.PerIOPS), times, is,
 	}
 }
 

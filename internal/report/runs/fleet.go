@@ -198,10 +198,7 @@ func fleetScenario(f *bundle.Fleet, i int) page.Section {
 	section.Add(page.Note{Lead: "invalid", Lines: s.Invalid, Tone: "invalid"}, fleetFacts(s))
 	rows := page.NewTable("<host, IOPS, <±?, bandwidth?, of its ceiling, <ceiling set by??, alone??, p50?, p99, <")
 	for _, h := range s.Hosts {
-		of, mark := words.None, page.Cell{}
-		if h.Ceiling > 0 {
-			of = text.Percent(h.Of())
-		}
+		of, mark := text.Either(h.Ceiling > 0, text.Percent(h.Of()), words.None), page.Cell{}
 		if straggles(s, h.Host) {
 			mark = page.Cell{Text: "straggler", Tone: "warn"}
 		}

@@ -16,7 +16,7 @@ type below struct {
 	total fio.Job
 }
 
-// rowsBelow are the parts that a result adds up: reporting groups or hosts, else fio's rows; words.None
+// rowsBelow are the parts that a result adds up: reporting groups or hosts, else fio's rows; none
 // where there is a single one.
 func rowsBelow(r *result.Result) []below {
 	var rows []below

@@ -111,10 +111,7 @@ func logTable(p *result.Postgres) page.Table {
 		if s.Syncs > 0 && !p.ReadOnly {
 			commits, mean = units.Number(s.CommitsPerSync()), s.SyncMean().String()
 		}
-		hits := words.None
-		if s.Hits+s.Misses > 0 {
-			hits = text.Percent(s.HitShare())
-		}
+		hits := text.Either(s.Hits+s.Misses > 0, text.Percent(s.HitShare()), words.None)
 		pgbench := units.Latency(0)
 		if s.Transactions > 0 {
 			pgbench = units.Latency(float64(s.PgbenchCPU) / float64(s.Transactions))
@@ -211,8 +208,8 @@ func postgresFacts(b *bundle.Bundle, p *result.Postgres) []page.Fact {
 		// What reading a full log takes at the rate that scenario 10 measured in the same run.
 		for _, s := range named(b, "wal-seq-read") {
 			if rate := s.Result.Total.Read.BW; rate > 0 {
-				all.Say("recovery reads the log in", "%s at least: %v (max_wal_size) ÷ %v (scenario %d), without the replay itself",
-					text.Duration(result.RecoverySeconds(p.MaxWAL, rate).Round(time.Second)), p.MaxWAL, rate, s.ID)
+				all.Say("recovery reads the log in", "%s at least: %v (max_wal_size) ÷ %v (scenario %d), without the "+
+					"replay itself", text.Duration(result.RecoverySeconds(p.MaxWAL, rate).Round(time.Second)), p.MaxWAL, rate, s.ID)
 				break
 			}
 		}

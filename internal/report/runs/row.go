@@ -149,7 +149,7 @@ func timed(r *result.Result, p float64) string {
 	return says
 }
 
-// Of is the share of the ceiling that was measured, or that there is words.None to compare with.
+// Of is the share of the ceiling that was measured, or that there is nothing to compare with.
 func (r row) Of() string {
 	switch {
 	case r.Share > 0 && r.latency:
