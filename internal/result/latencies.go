@@ -8,13 +8,17 @@ type Timed struct {
 	fio.Latency
 }
 
-// Latencies are those by which a result is known. A durable write takes as long as its sync; the completion
-// latencies of several directions are one distribution where their bins are known, and else one each.
+// Latencies are those by which a result is known. A durable write takes as long as its sync.
 func (r *Result) Latencies() []Timed {
-	t := r.Total
-	if t.Sync.Lat.Measured() {
-		return []Timed{{"sync", t.Sync.Lat}}
+	if l := r.Total.Sync.Lat; l.Measured() {
+		return []Timed{{"sync", l}}
 	}
+	return Completions(r.Total)
+}
+
+// Completions are the completion latencies of a job: those of several directions are one
+// distribution where their bins are known, and else one each.
+func Completions(t fio.Job) []Timed {
 	var all []Timed
 	sum := &fio.Hist{}
 	binned := true

@@ -9,8 +9,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"plimsoll/internal/fleet"
+	"plimsoll/internal/report/words"
 	"plimsoll/internal/text"
-	"plimsoll/internal/units"
 )
 
 // FleetKinds are the ways to show a fleet run; the first is what is shown without a choice.
@@ -116,16 +116,10 @@ func hostLine(h fleet.Status, width int) string {
 	case h.Done:
 		return styleGood.Render("✓ "+name) + "  " + what
 	}
-	age := text.Duration(h.Age.Round(time.Second)) + " ago"
-	if h.Age < time.Second {
-		age = "now"
-	}
+	age := text.Either(h.Age < time.Second, "now", text.Duration(h.Age.Round(time.Second))+" ago")
 	if h.Age >= staleAge {
 		age = styleBad.Render(age)
 	}
-	figure := ""
-	if h.IOPS > 0 {
-		figure = fmt.Sprintf("%v IOPS, %v", units.IOPS(h.IOPS), units.Rate(h.BW))
-	}
+	figure := words.When(h.IOPS > 0, fmt.Sprintf("%v IOPS, %v", h.IOPS, h.BW))
 	return "▸ " + name + "  " + text.PadRight(what, 34) + "  " + text.PadRight(figure, 26) + "  " + age
 }

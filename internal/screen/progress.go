@@ -93,7 +93,7 @@ type jsonView struct{ out io.Writer }
 
 // progressLine is one event as JSON, with units in the names of fields (page.Fields).
 type progressLine struct {
-	Event    string        `json:"event"`
+	Event    string
 	Schema   int           `json:"schema_version,omitempty"` // of the first line
 	Dir      string        `json:"dir,omitempty"`
 	Suite    string        `json:"suite,omitempty"`
@@ -120,8 +120,8 @@ type progressLine struct {
 
 // flow is how fast a scenario runs; absent where nothing is running.
 type flow struct {
-	IOPS float64       `json:"iops"`
-	BW   units.Rate    `json:"bw"`
+	IOPS float64
+	BW   units.Rate
 	Mean time.Duration `json:"mean,omitempty"` // completion latency
 	P99  time.Duration `json:"p99,omitempty"`
 }
@@ -139,14 +139,15 @@ func (*jsonView) Close() {}
 func lineOf(e bench.Event) (l progressLine) {
 	switch e := e.(type) {
 	case bench.Started:
-		l.Event, l.Schema, l.Dir, l.Suite = "started", page.Schema, e.Dir, e.Suite
-		l.Count, l.Expected = len(e.Scenarios), e.Expected
+		return progressLine{
+			Event: "started", Schema: page.Schema, Dir: e.Dir, Suite: e.Suite, Count: len(e.Scenarios), Expected: e.Expected,
+		}
 	case bench.Laying:
-		l.Event, l.Role, l.File, l.Written, l.Size = "prefill", string(e.Role), e.File, e.Written, e.Size
+		return progressLine{Event: "prefill", Role: string(e.Role), File: e.File, Written: e.Written, Size: e.Size}
 	case bench.Began:
-		l.Event, l.Scenario, l.Name, l.Expected = "began", e.Scenario.ID, e.Scenario.Name, e.Expected
+		return progressLine{Event: "began", Scenario: e.Scenario.ID, Name: e.Scenario.Name, Expected: e.Expected}
 	case bench.Ticked:
-		l.Event, l.Scenario, l.Elapsed = "second", e.ID, e.Elapsed
+		l = progressLine{Event: "second", Scenario: e.ID, Elapsed: e.Elapsed}
 		if s := e.Transactions; s != nil {
 			l.TPS, l.TookMean = float64(s.TPS), time.Duration(s.Latency)
 			break
@@ -155,7 +156,7 @@ func lineOf(e bench.Event) (l progressLine) {
 		l.Ramp, l.flow = e.Second.Ramp, &flow{float64(e.Second.IOPS()), e.Second.BW(), mean, p99}
 	case bench.Ended:
 		r := e.Result
-		l.Event, l.Scenario, l.Name, l.State, l.Reasons = "ended", e.ID, r.Name, r.State, r.Reasons
+		l = progressLine{Event: "ended", Scenario: e.ID, Name: r.Name, State: r.State, Reasons: r.Reasons}
 		if peak := r.Peak(); peak != nil {
 			l.TPS, l.TookMean = float64(peak.TPS), time.Duration(peak.Latency.Mean)
 			break
@@ -163,15 +164,15 @@ func lineOf(e bench.Event) (l progressLine) {
 		n, bw := r.Total.Rates()
 		l.flow = &flow{IOPS: float64(n), BW: bw}
 	case bench.Cooling:
-		l.Event, l.Expected = "cooldown", e.For
+		return progressLine{Event: "cooldown", Expected: e.For}
 	case bench.RoundBegan:
-		l.Event, l.Round, l.Rounds = "round", e.Round, e.Of
+		return progressLine{Event: "round", Round: e.Round, Rounds: e.Of}
 	case bench.RoundEnded:
-		l.Event, l.Round, l.Rounds, l.Expected, l.Note = "round-ended", e.Round, e.Planned, e.Rest, roundText(e)
+		return progressLine{Event: "round-ended", Round: e.Round, Rounds: e.Planned, Expected: e.Rest, Note: roundText(e)}
 	case bench.Added:
-		l.Event, l.Scenario, l.Name = "added", e.Scenario.ID, e.Scenario.Name
+		return progressLine{Event: "added", Scenario: e.Scenario.ID, Name: e.Scenario.Name}
 	case bench.Noted:
-		l.Event, l.Note = "note", e.Text
+		return progressLine{Event: "note", Note: e.Text}
 	}
 	return l
 }
@@ -351,19 +352,13 @@ func (p *progressState) live(e bench.Ticked, bound *ceiling.Bound) string {
 		return runs.LiveTransactions(e.Transactions)
 	}
 	s := e.Second
-	words := fmt.Sprintf("%v IOPS", units.IOPS(float64(s.IOPS())))
+	words := fmt.Sprintf("%v IOPS, %v", s.IOPS(), s.BW())
 	if bound != nil {
-		words += fmt.Sprintf(" of %v", bound.IOPS)
-	}
-	words += fmt.Sprintf(", %v", s.BW())
-	if bound != nil {
-		words += fmt.Sprintf(" of %v", bound.BW)
+		words = fmt.Sprintf("%v IOPS of %v, %v of %v", s.IOPS(), bound.IOPS, s.BW(), bound.BW)
 	}
 	if mean, p99 := completion(s); p99 > 0 {
-		of := "latency"
-		if slices.ContainsFunc(p.loads(e.ID), func(w fio.Workload) bool { return w.SyncEvery > 0 }) {
-			of = "without the syncs"
-		}
+		syncs := slices.ContainsFunc(p.loads(e.ID), func(w fio.Workload) bool { return w.SyncEvery > 0 })
+		of := text.Either(syncs, "without the syncs", "latency")
 		words += fmt.Sprintf(", %s %v mean, %v p99", of, units.LatencyOf(mean), units.LatencyOf(p99))
 	}
 	if s.Ramp {

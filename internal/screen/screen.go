@@ -174,10 +174,7 @@ func (m *screenModel) scenario(s suite.Scenario) []string {
 
 func (m *screenModel) runningLines(name string) []string {
 	bound, known := m.bound(m.running.Scenario.ID)
-	head := "▸ " + name + " " + m.live(m.last, bound)
-	if m.last.ID == 0 {
-		head = "▸ " + name + " starting"
-	}
+	head := text.Either(m.last.ID == 0, "▸ "+name+" starting", "▸ "+name+" "+m.live(m.last, bound))
 	first := m.line(styleNow.Render(head))
 	detail := "    " + sparkLine(m.spark, 30)
 	if m.running.Expected > 0 {

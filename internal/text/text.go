@@ -88,6 +88,19 @@ type Integer interface {
 // Count prints a number with its thousands separated: "16,384".
 func Count[N Integer](n N) string { return units.Group(strconv.FormatInt(int64(n), 10)) }
 
+// Either is one of two phrases.
+func Either(holds bool, yes, no string) string {
+	if holds {
+		return yes
+	}
+	return no
+}
+
+// Several is Plural of the length of a list.
+func Several[T any](all []T, one string, many ...string) string {
+	return Plural(len(all), one, many...)
+}
+
 // Plural prints a count and its noun: "1 step", "2 steps", "1,200 I/Os". The plural is the noun
 // with an s unless it is given.
 func Plural[N Integer](n N, one string, many ...string) string {

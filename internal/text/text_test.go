@@ -44,6 +44,8 @@ func TestPrinters(t *testing.T) {
 		{Plural(0, "step"), "0 steps"},
 		{Plural(1200, "I/O"), "1,200 I/Os"},
 		{Plural(2, "entry", "entries"), "2 entries"},
+		{Several([]int{7, 8}, "entry", "entries"), "2 entries"},
+		{Either(true, "yes", "no") + Either(false, "yes", "no"), "yesno"},
 		{Duration(0), "0 s"},
 		{Duration(250 * time.Millisecond), "250 ms"},
 		{Duration(12540 * time.Millisecond), "12.5 s"},

@@ -25,17 +25,14 @@ type Policy struct {
 	SharedHost string `json:"shared_host,omitempty"`
 }
 
-// othersDid are the findings on what others did to a measurement: their I/O, their CPU time, and what
-// the hypervisor took.
-func othersDid() []finding.Code { return []finding.Code{"PL410", "PL411", "PL412", "PL425"} }
-
 // Disabled are the rules that do not count, those of a shared host among them.
 func (p Policy) Disabled() finding.Disabled {
 	if p.SharedHost == "" {
 		return p.Disable
 	}
 	all := finding.Disabled{}
-	for _, code := range othersDid() {
+	// What others did to a measurement: their I/O, their CPU time, and what the hypervisor took.
+	for _, code := range []finding.Code{"PL410", "PL411", "PL412", "PL425"} {
 		all[code] = "the host is shared: " + p.SharedHost
 	}
 	maps.Copy(all, p.Disable)

@@ -222,7 +222,7 @@ func OfRun(runs []Scenario, findings []finding.Finding) Summary {
 		}
 	}
 	if len(open) > 0 && s.Verdict != Measured && len(s.Reasons) < maxReasons {
-		s.Reasons.Say("%s could not be judged: %s.", text.Plural(len(open), "scenario"), text.Some(open, 4))
+		s.Reasons.Say("%s could not be judged: %s.", text.Several(open, "scenario"), text.Some(open, 4))
 	}
 	return s
 }
@@ -236,10 +236,8 @@ func earn(runs []Scenario) string {
 			runs[i].SharedHost)
 	}
 	if slices.ContainsFunc(runs, func(m Scenario) bool { return m.Result != nil && m.limit() != nil }) {
-		open := "no figure is at its ceiling"
-		if slices.ContainsFunc(runs, Scenario.reached) {
-			open = "the figure at its ceiling is not known to ±10 %"
-		}
+		open := text.Either(slices.ContainsFunc(runs, Scenario.reached), "the figure at its ceiling is not known to ±10 %",
+			"no figure is at its ceiling")
 		return "No verdict: no threshold was judged, and " + open + ". State thresholds in a suite."
 	}
 	var short text.Lines
@@ -257,7 +255,7 @@ func earn(runs []Scenario) string {
 	case len(short) > 0:
 		return fmt.Sprintf("Nothing could be judged: no limit is known (--volumes, --instance, a suite), and %d of %s ran "+
 			"too briefly: %s.", len(short),
-			text.Plural(len(runs), "scenario"), text.Some(short, 4))
+			text.Several(runs, "scenario"), text.Some(short, 4))
 	}
 	if !slices.ContainsFunc(runs, func(m Scenario) bool {
 		return m.Result == nil || m.Result.Source == "" || len(m.Result.Workloads) > 0
@@ -299,7 +297,7 @@ func (m Scenario) reasons() (all []reason, met int) {
 func ofFinding(f finding.Finding, scenarios int, alike bool) reason {
 	of := string(f.Code)
 	if scenarios > 1 {
-		of += fmt.Sprintf(", %s%d scenarios", map[bool]string{false: "the first of "}[alike], scenarios)
+		of += fmt.Sprintf(", %s%d scenarios", text.Either(alike, "", "the first of "), scenarios)
 	}
 	return reason{ofSeverity(f.Severity), fmt.Sprintf("%s (%s)", f.Message, of), scenarios}
 }

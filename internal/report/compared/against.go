@@ -16,10 +16,10 @@ import (
 func Against(a *compare.Against) *page.Document {
 	d := page.New("comparison with a baseline", againstAnswer(a), "against", a)
 	d.Head.About = a.Run + " against " + a.Baseline
-	d.Head.Tone = map[bool]string{true: "fail", false: "pass"}[strings.Contains(d.Head.Word, string(compare.Regression))]
-	rows := page.NewTable("<scenario", "<figure", "expected", "now", "change", "<outcome")
-	records := page.NewTable("scenario", "figure", "unit", "expected", "expected_low", "expected_high", "now", "ratio",
-		"standing", "why", "changed")
+	d.Head.Tone = text.Either(strings.Contains(d.Head.Word, string(compare.Regression)), "fail", "pass")
+	rows := page.NewTable("<scenario, <figure, expected, now, change, <outcome")
+	records := page.NewTable("scenario, figure, unit, expected, expected_low, expected_high, now, ratio, standing, " +
+		"why, changed")
 	suite := page.Suite{Name: a.Run}
 	changed := page.Note{}
 	judged, accept := false, ""
@@ -46,11 +46,11 @@ func Against(a *compare.Against) *page.Document {
 		suite.Tests = append(suite.Tests, one)
 		before := "since the run before, "
 		if l := j.Lasting; l != nil && l.Runs > 1 {
-			changed.Lines = append(changed.Lines, row[0]+" "+l.String())
+			changed.Say("%s %s", row[0], l)
 			before = "since the run before that, "
 		}
 		if len(j.Changed) > 0 {
-			changed.Lines = append(changed.Lines, row[0]+": "+before+strings.Join(j.Changed, "; "))
+			changed.Say("%s: %s%s", row[0], before, strings.Join(j.Changed, "; "))
 		}
 		if j.Standing == compare.Regression && j.Lasting != nil {
 			accept = "plimsoll runs accept " + text.ShellQuote(j.Lasting.Run) + " --reason TEXT"
@@ -59,9 +59,9 @@ func Against(a *compare.Against) *page.Document {
 	if !judged {
 		d.Head.Tone = "measured"
 	}
-	d.Records, d.Tests = &records, []page.Suite{suite}
+	d.Records, d.Tests = records, []page.Suite{suite}
 	if accept != "" {
-		changed.Lines = append(changed.Lines, "reported until the figures return, or until it is accepted: "+accept)
+		changed.Say("reported until the figures return, or until it is accepted: %s", accept)
 	}
 	d.Add(rows, changed, page.Lead("note", a.Notes...))
 	return d
@@ -88,12 +88,8 @@ func againstAnswer(a *compare.Against) string {
 
 // judgment is a row, and its last cell.
 func judgment(j compare.Judgment) (row []string, standing string) {
-	now, expected, change := words.None, words.None, ""
-	if j.Now.Center > 0 {
-		now = words.Amount(j.Now.Center, j.Figure.Unit)
-	}
+	now, expected, change := measured(j.Now.Center, j.Figure), measured(j.Expected.Center, j.Figure), ""
 	if j.Expected.Center > 0 {
-		expected = words.Amount(j.Expected.Center, j.Figure.Unit)
 		if j.Expected.Lo < j.Expected.Center {
 			expected += within(j.Expected, j.Figure.Unit)
 		}

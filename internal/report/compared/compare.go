@@ -36,7 +36,7 @@ func Compare(t *compare.Table) *page.Document {
 	suite := page.Note{Title: "suite as a whole (geometric mean)", Level: page.Detail}
 	for k, c := range t.Suite {
 		if c != nil {
-			suite.Lines = append(suite.Lines, suiteText(t, k, c))
+			suite.Say("%s", suiteText(t, k, c))
 		}
 	}
 	d.Add(suite)
@@ -51,10 +51,10 @@ func Compare(t *compare.Table) *page.Document {
 
 // firstChange is the change of the first figure that was compared, as a ratio to the base; nil where none was.
 func firstChange(t *compare.Table) *page.Figure {
-	for i := range t.Rows {
-		for k := range t.Rows[i].Cells {
-			if c := t.Rows[i].Cells[k].Change; k != t.Base && c != nil {
-				return page.NewFigure(t.Rows[i].Name, "change", c.Ratio.Center, "ratio")
+	for _, r := range t.Rows {
+		for k, c := range r.Cells {
+			if k != t.Base && c.Change != nil {
+				return page.NewFigure(r.Name, "change", c.Change.Ratio.Center, "ratio")
 			}
 		}
 	}
@@ -64,9 +64,8 @@ func firstChange(t *compare.Table) *page.Figure {
 // verdicts counts the answers of all figures that were compared with the base.
 func verdicts(t *compare.Table) (count map[compare.Word]int, invalid, silent int) {
 	count = map[compare.Word]int{}
-	for i := range t.Rows {
-		for k := range t.Rows[i].Cells {
-			c := &t.Rows[i].Cells[k]
+	for _, r := range t.Rows {
+		for k, c := range r.Cells {
 			switch {
 			case k == t.Base:
 				if len(c.Rounds) == 0 && len(c.Invalid) > 0 {
@@ -154,8 +153,7 @@ func works(t *compare.Table) []page.Block {
 	for at, k := range order {
 		rows.Columns = append(rows.Columns, page.Column{Name: t.Sides[k].Name, Left: true, Priority: max(0, at-3)})
 	}
-	for i := range t.Rows {
-		r := &t.Rows[i]
+	for i, r := range t.Rows {
 		row := page.Cells(r.Name)
 		row[0].Link = fmt.Sprintf("w%d", i)
 		if also := r.Work.String(); also != r.Name {
@@ -194,13 +192,13 @@ func works(t *compare.Table) []page.Block {
 func answer(t *compare.Table) string {
 	count, invalid, silent := verdicts(t)
 	var parts text.Lines
-	add := func(n int, what string) {
+	add := func(n int, what compare.Word) {
 		if n > 0 {
 			parts.Say("%d %s", n, what)
 		}
 	}
 	for _, w := range []compare.Word{compare.Slower, compare.Faster, compare.Same, compare.CannotTell} {
-		add(count[w], string(w))
+		add(count[w], w)
 	}
 	if add(invalid, "INVALID"); len(count) == 0 && invalid > 0 {
 		return fmt.Sprintf("Nothing to compare: %s INVALID", text.Plural(invalid, "figure is", "figures are"))
@@ -215,12 +213,12 @@ func answer(t *compare.Table) string {
 // tail is "; write p99 +200.0 % [+150.0, +260.0] (w)" of the 99th percentile that moved most.
 func tail(t *compare.Table) string {
 	says, most := "", 0.0
-	for i := range t.Rows {
-		for _, o := range t.Rows[i].Others {
+	for _, r := range t.Rows {
+		for _, o := range r.Others {
 			for k := range o.PHolm {
-				if off := math.Abs(math.Log(o.Ratios[k].Center)); o.Moved(k) && off > most {
-					says, most = fmt.Sprintf("; %s %s %s (%s)", o.Figure.Name, words.Ratio(o.Ratios[k].Center),
-						words.Span(o.Ratios[k]), t.Rows[i].Name), off
+				by := o.Ratios[k]
+				if off := math.Abs(math.Log(by.Center)); o.Moved(k) && off > most {
+					says, most = fmt.Sprintf("; %s %s %s (%s)", o.Figure.Name, words.Ratio(by.Center), words.Span(by), r.Name), off
 				}
 			}
 		}
@@ -249,11 +247,8 @@ func sideText(c compare.Column, base bool) string {
 	if len(c.Runs) == 1 && c.Runs[0] != c.Name {
 		parts = append(parts, c.Runs[0])
 	}
-	rounds := text.Plural(c.Rounds, "round")
-	if c.Over > 0 && c.Rounds > 1 {
-		rounds += " over " + text.Duration(c.Over)
-	}
-	parts = append(parts, rounds)
+	parts = append(parts, text.Plural(c.Rounds, "round")+
+		words.When(c.Over > 0 && c.Rounds > 1, " over "+text.Duration(c.Over)))
 	for _, k := range slices.Sorted(maps.Keys(c.Labels)) {
 		parts = append(parts, k+"="+c.Labels[k])
 	}
@@ -277,8 +272,7 @@ func work(t *compare.Table, i int) page.Section {
 		Of: "work", Level: page.Detail, Anchor: fmt.Sprintf("w%d", i),
 		Title: strings.Join(slices.Compact([]string{r.Name, r.Work.String()}), ": "),
 	}
-	rows := page.NewTable("<", "rounds", r.Figure.Name, "of ceiling?", "sustained?", "<change", "p (Holm)?",
-		"<verdict")
+	rows := page.NewTable("<, rounds, " + r.Figure.Name + ", of ceiling?, sustained?, <change, p (Holm)?, <verdict")
 	for k := range r.Cells {
 		addSide(&rows, t, r, k)
 	}
@@ -294,17 +288,13 @@ func work(t *compare.Table, i int) page.Section {
 // sustainedBy names what limits the sustained figures of a row, once where it is the same for all.
 func sustainedBy(t *compare.Table, r *compare.Row) (lines []string) {
 	limits := map[string][]string{}
-	for k := range r.Cells {
-		if by := r.Cells[k].SustainedBy; by != "" {
-			limits[by] = append(limits[by], t.Sides[k].Name)
-		}
+	for k, c := range r.Cells {
+		limits[c.SustainedBy] = append(limits[c.SustainedBy], t.Sides[k].Name)
 	}
+	delete(limits, "")
 	for _, by := range slices.Sorted(maps.Keys(limits)) {
-		line := "sustained is limited by " + by
-		if len(limits) > 1 {
-			line += ": " + strings.Join(limits[by], ", ")
-		}
-		lines = append(lines, line)
+		sides := words.When(len(limits) > 1, ": "+strings.Join(limits[by], ", "))
+		lines = append(lines, "sustained is limited by "+by+sides)
 	}
 	return lines
 }
@@ -314,15 +304,9 @@ func addSide(rows *page.Table, t *compare.Table, r *compare.Row, k int) {
 	c := &r.Cells[k]
 	side := t.Sides[k].Name
 	if len(c.Rounds) > 0 {
-		figure, share, sustained, change, p, verdict := words.Amount(c.Figure.Center, r.Figure.Unit), "", "", "base", "", ""
+		figure, change, p, verdict := words.Amount(c.Figure.Center, r.Figure.Unit), "base", "", ""
 		if !c.Within {
 			figure = words.WithDoubt(figure, words.Doubt(c.Figure))
-		}
-		if c.Share > 0 {
-			share = text.Percent(c.Share)
-		}
-		if c.Sustained > 0 {
-			sustained = words.Amount(c.Sustained, r.Figure.Unit)
 		}
 		switch {
 		case k == t.Base:
@@ -335,33 +319,26 @@ func addSide(rows *page.Table, t *compare.Table, r *compare.Row, k int) {
 		default:
 			change, verdict = "", "nothing to compare it with"
 		}
-		rows.Add(side, len(c.Rounds), figure, share, sustained, change, p, verdict)
+		rows.Add(side, len(c.Rounds), figure, words.When(c.Share > 0, text.Percent(c.Share)),
+			words.When(c.Sustained > 0, words.Amount(c.Sustained, r.Figure.Unit)), change, p, verdict)
 	} else if len(c.Invalid) == 0 {
 		rows.Add(side, "0", words.None, "", "", "", "", "not measured")
 	}
 	for _, s := range c.Invalid {
-		figure := page.Cell{Text: words.None, Struck: true}
-		if s.Figure > 0 {
-			figure.Text = words.Amount(s.Figure, r.Figure.Unit)
-		}
+		figure := page.Cell{Text: measured(s.Figure, r.Figure), Struck: true}
 		rows.Add(side, s.Called, figure, "", "", "", "", s.Why)
 	}
 }
 
 // otherText is a figure that is not tested, with its ratios; of many sides the figures only.
 func otherText(t *compare.Table, o compare.Other) string {
-	name := o.Figure.Name + ": "
-	if o.PHolm == nil {
-		name = o.Figure.Name + " (not tested): "
-	}
+	name := o.Figure.Name + text.Either(o.PHolm == nil, " (not tested): ", ": ")
 	var figures, parts []string
 	for k, e := range o.Cells {
-		if e.Center <= 0 {
-			figures = append(figures, words.None)
+		figure := measured(e.Center, o.Figure)
+		if figures = append(figures, figure); e.Center <= 0 {
 			continue
 		}
-		figure := words.Amount(e.Center, o.Figure.Unit)
-		figures = append(figures, figure)
 		phrase := t.Sides[k].Name + " " + figure
 		if e.N > 1 && e.Hi > e.Lo {
 			phrase += within(e, o.Figure.Unit)
@@ -380,16 +357,18 @@ func otherText(t *compare.Table, o compare.Other) string {
 	return name + strings.Join(parts, "; ")
 }
 
+// measured is a figure in its unit, words.None for none.
+func measured(v float64, f compare.Figure) string {
+	return text.Either(v > 0, words.Amount(v, f.Unit), words.None)
+}
+
 // within is the interval of a figure behind it: " [23,100, 24,000]".
 func within(e stats.Estimate, u compare.Unit) string {
 	return fmt.Sprintf(" [%s, %s]", words.Amount(e.Lo, u), words.Amount(e.Hi, u))
 }
 
 func burstText(c *compare.Change) string {
-	if c.Sustained <= 0 {
-		return ""
-	}
-	return " in bursts, " + text.Ratio(c.Sustained) + " sustained"
+	return words.When(c.Sustained > 0, " in bursts, "+text.Ratio(c.Sustained)+" sustained")
 }
 
 func pText(p float64) string {
@@ -406,33 +385,23 @@ func verdictText(c *compare.Change, margin float64) string {
 	case compare.Same:
 		return "same within " + m
 	case compare.Faster, compare.Slower:
-		if c.Within {
-			return string(c.Word) + ", by less than " + m
-		}
-		return string(c.Word)
+		return string(c.Word) + words.When(c.Within, ", by less than "+m)
 	case compare.CannotTell:
 	}
 	if c.Why != "" {
 		return "cannot tell: " + c.Why
 	}
-	phrase := "cannot tell"
-	if c.LeastSeen > 0 {
-		phrase += ": smallest detectable change about " + text.Percent(c.LeastSeen)
-	}
-	if c.Needs > 0 {
-		phrase += fmt.Sprintf("; to detect %s, about %d rounds", m, c.Needs)
-	}
-	return phrase
+	return "cannot tell" +
+		words.When(c.LeastSeen > 0, ": smallest detectable change about "+text.Percent(c.LeastSeen)) +
+		words.When(c.Needs > 0, fmt.Sprintf("; to detect %s, about %d rounds", m, c.Needs))
 }
 
 // tests are the comparison's cases: a work on a side that is not the base.
 func tests(t *compare.Table) []page.Suite {
 	var all []page.Suite
-	for i := range t.Rows {
-		r := &t.Rows[i]
+	for _, r := range t.Rows {
 		s := page.Suite{Name: r.Name}
-		for k := range r.Cells {
-			c := &r.Cells[k]
+		for k, c := range r.Cells {
 			if k == t.Base {
 				continue
 			}

@@ -1,6 +1,7 @@
 package compared
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -8,33 +9,30 @@ import (
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/words"
 	"plimsoll/internal/stats"
+	"plimsoll/internal/text"
 )
 
 // Intervals is what the script draws of one figure on several sides: a point with its bar for each,
 // in web/src/charts.js.
 type Intervals struct {
-	Unit  string  `json:"unit"`
-	Sides []Point `json:"sides"`
+	Unit  string
+	Sides []Point
 }
 
-// Point is one side's figure; what is not known is page.Missing.
+// Point is one side's figure; NaN is what is not known.
 type Point struct {
-	Name      string      `json:"name"`
-	At        page.Number `json:"at"`
-	Low       page.Number `json:"low"`
-	High      page.Number `json:"high"`
-	Ceiling   page.Number `json:"ceiling"`
-	Sustained page.Number `json:"sustained"`
-	Struck    bool        `json:"struck,omitempty"`
-	Label     string      `json:"label"`
+	Name                              string
+	At, Low, High, Ceiling, Sustained float64
+	Struck                            bool `json:"struck,omitempty"`
+	Label                             string
 }
 
 // KnownOr is a figure in a chart, missing where it is not above 0.
-func KnownOr[T ~float64](v T) page.Number {
+func KnownOr[T ~float64](v T) float64 {
 	if v <= 0 {
-		return page.Missing()
+		return math.NaN()
 	}
-	return page.Number(v)
+	return float64(v)
 }
 
 // Scale is what charts divide a figure by: bandwidth is drawn in MiB/s.
@@ -49,29 +47,26 @@ func intervals(t *compare.Table, r *compare.Row) page.Drawing {
 	plot := &Intervals{Unit: r.Figure.Name, Sides: []Point{}}
 	scale := Scale(r.Figure)
 	var says []string
-	for k := range r.Cells {
-		c := &r.Cells[k]
-		name := t.Sides[k].Name
+	for k, c := range r.Cells {
+		name, unknown := t.Sides[k].Name, math.NaN()
+		add := func(p Point, figure float64) {
+			p.At, p.Label = KnownOr(figure/scale), words.Amount(figure, r.Figure.Unit)+words.When(p.Struck, " INVALID")
+			plot.Sides, says = append(plot.Sides, p), append(says, name+" "+p.Label)
+		}
 		if len(c.Rounds) > 0 {
-			low, high := KnownOr(c.Figure.Lo/scale), KnownOr(c.Figure.Hi/scale)
-			figure := words.Amount(c.Figure.Center, r.Figure.Unit)
-			if c.Figure.N < 2 {
-				low, high = page.Missing(), page.Missing()
+			p := Point{
+				Name: name, Low: unknown, High: unknown, Ceiling: KnownOr(c.Ceiling / scale),
+				Sustained: KnownOr(c.Sustained / scale),
 			}
-			plot.Sides = append(plot.Sides, Point{
-				Name: name, At: KnownOr(c.Figure.Center / scale), Low: low, High: high, Ceiling: KnownOr(c.Ceiling / scale),
-				Sustained: KnownOr(c.Sustained / scale), Label: figure,
-			})
-			says = append(says, name+" "+figure)
+			if c.Figure.N > 1 {
+				p.Low, p.High = KnownOr(c.Figure.Lo/scale), KnownOr(c.Figure.Hi/scale)
+			}
+			add(p, c.Figure.Center)
 		}
 		for _, s := range c.Invalid {
-			figure := words.Amount(s.Figure, r.Figure.Unit) + " INVALID"
-			plot.Sides = append(plot.Sides, Point{
-				Name: name + ", " + s.Called, At: KnownOr(s.Figure / scale), Low: page.Missing(),
-				High:    page.Missing(),
-				Ceiling: page.Missing(), Sustained: page.Missing(), Struck: true, Label: figure,
-			})
-			says = append(says, name+" "+figure)
+			add(Point{
+				Name: name + ", " + s.Called, Low: unknown, High: unknown, Ceiling: unknown, Sustained: unknown, Struck: true,
+			}, s.Figure)
 		}
 	}
 	return page.Drawing{Data: plot, Charts: []page.Chart{{
@@ -81,8 +76,8 @@ func intervals(t *compare.Table, r *compare.Row) page.Drawing {
 
 // caption says what the bars are: those of one run's seconds and those over rounds look alike.
 func caption(r *compare.Row) string {
-	for i := range r.Cells {
-		if c := &r.Cells[i]; len(c.Rounds) > 1 && c.Figure.N > 1 {
+	for _, c := range r.Cells {
+		if len(c.Rounds) > 1 && c.Figure.N > 1 {
 			return r.Figure.Name + ". Bars are 95 % intervals over rounds; for a single round, over its own seconds."
 		}
 	}
@@ -91,14 +86,12 @@ func caption(r *compare.Row) string {
 
 // records has a row for each scenario and side in CSV; rounds that are struck out are rows of their
 // own.
-func records(t *compare.Table) *page.Table {
-	all := page.NewTable("scenario", "work", "side", "base", "rounds", "figure", "unit", "value", "low", "high",
-		"interval_over", "ceiling", "percent_of_ceiling", "sustained", "ratio", "ratio_low", "ratio_high", "method", "p",
-		"p_holm", "verdict", "least_seen_percent", "rounds_needed", "sustained_ratio", "sustained_by", "invalid")
-	for i := range t.Rows {
-		r := &t.Rows[i]
-		for k := range r.Cells {
-			c := &r.Cells[k]
+func records(t *compare.Table) page.Table {
+	all := page.NewTable("scenario, work, side, base, rounds, figure, unit, value, low, high, interval_over, ceiling, " +
+		"percent_of_ceiling, sustained, ratio, ratio_low, ratio_high, method, p, p_holm, verdict, least_seen_percent, " +
+		"rounds_needed, sustained_ratio, sustained_by, invalid")
+	for _, r := range t.Rows {
+		for k, c := range r.Cells {
 			head := []any{r.Name, r.Work, t.Sides[k].Name, t.Sides[t.Base].Name}
 			for _, s := range c.Invalid {
 				row := slices.Concat(head, []any{0, r.Figure.Name, r.Figure.Unit, s.Figure})
@@ -107,16 +100,13 @@ func records(t *compare.Table) *page.Table {
 			if len(c.Rounds) == 0 {
 				continue
 			}
-			over := "rounds"
-			if c.Within {
-				over = "seconds of one run"
-			}
+			over := text.Either(c.Within, "seconds of one run", "rounds")
 			head = append(head, len(c.Rounds), r.Figure.Name, r.Figure.Unit, c.Figure.Center, c.Figure.Lo, c.Figure.Hi, over,
 				c.Ceiling, 100*c.Share, c.Sustained)
 			all.Record(append(append(head, changeCells(c.Change)...), c.SustainedBy)...)
 		}
 	}
-	return &all
+	return all
 }
 
 func changeCells(c *compare.Change) []any {

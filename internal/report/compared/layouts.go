@@ -11,7 +11,7 @@ import (
 // layouts is what is added where the sides are layouts: which is best, one row each, and the figures beside what
 // the model said before anything was built.
 func layouts(t *compare.Table) []page.Block {
-	one := page.NewTable("<layout", "over all", "faster", "slower", "same", "cannot tell", "<best in?")
+	one := page.NewTable("<layout, over all, faster, slower, same, cannot tell, <best in?")
 	slow, news := page.Note{Title: "slow volumes", Level: page.Detail}, page.Note{Lead: "not in the model", Tone: "warn"}
 	for k, s := range t.Standings {
 		name, all, best := s.Name, "", text.Some(s.Best, 3)
@@ -24,7 +24,7 @@ func layouts(t *compare.Table) []page.Block {
 			one.Add(name, all, w[compare.Faster], w[compare.Slower], w[compare.Same], w[compare.CannotTell], best)
 		}
 		for _, line := range s.Slow {
-			slow.Lines = append(slow.Lines, name+", "+line)
+			slow.Say("%s, %s", name, line)
 		}
 	}
 	for _, u := range t.Unforeseen {
@@ -32,28 +32,21 @@ func layouts(t *compare.Table) []page.Block {
 			"filesystem or the CPU", u.Scenario, u.Layout, text.Ratio(u.Measured), t.Sides[t.Base].Name,
 			text.Ratio(u.Predicted))
 	}
-	figures := page.NewTable("<scenario", "<layout", "predicted", "measured", "of it", "<change", "<")
+	figures := page.NewTable("<scenario, <layout, predicted, measured, of it, <change, <")
 	figures.Most = len(t.Rows) * len(t.Sides)
-	for i := range t.Rows {
-		r := &t.Rows[i]
-		for k := range r.Cells {
-			c := &r.Cells[k]
-			name, predicted, measured, share, change, word := "", words.None, words.None, "", "", ""
-			if k == 0 {
-				name = r.Name
-			}
-			if c.Ceiling > 0 {
-				predicted, share = words.Amount(c.Ceiling, r.Figure.Unit), text.Percent(c.Share)
-			}
+	for _, r := range t.Rows {
+		for k, c := range r.Cells {
+			seen, change, word := words.None, "", ""
 			if len(c.Rounds) > 0 {
-				measured = words.WithDoubt(words.Amount(c.Figure.Center, r.Figure.Unit), words.Doubt(c.Figure))
+				seen = words.WithDoubt(words.Amount(c.Figure.Center, r.Figure.Unit), words.Doubt(c.Figure))
 			} else if len(c.Invalid) > 0 {
 				word = "INVALID: " + c.Invalid[0].Why
 			}
 			if k != t.Base && c.Change != nil {
 				change, word = ratioText(c.Change), string(c.Change.Word)
 			}
-			figures.Add(name, t.Sides[k].Name, predicted, measured, share, change, word)
+			figures.Add(words.When(k == 0, r.Name), t.Sides[k].Name, measured(c.Ceiling, r.Figure), seen,
+				words.When(c.Ceiling > 0, text.Percent(c.Share)), change, word)
 		}
 	}
 	return []page.Block{one, figures, news, slow}

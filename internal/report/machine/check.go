@@ -19,16 +19,13 @@ func Check(all []finding.Finding, fine []finding.Passed, notes []string, data an
 	d := page.New("check", "nothing could be checked", "check", data)
 	d.Head.Tone = "measured"
 	if len(all)+len(fine) > 0 {
-		ok := ""
-		if len(fine) > 0 {
-			ok = text.Plural(len(fine), "check") + " ok"
-		}
+		ok := words.When(len(fine) > 0, text.Several(fine, "check")+" ok")
 		d.Head.Word, d.Head.Tone = text.Join(", ", counted(all), ok), worst(all)
 		d.Head.Main = page.NewFigure("", "findings", len(all), "count")
 	}
 	ok, suite := page.Note{Lead: "ok", Level: page.Detail, Of: "passed checks"},
 		page.FindingTests("check", words.Findings(all))
-	rows := page.NewTable("code", "severity", "subject", "message", "fix")
+	rows := page.NewTable("code, severity, subject, message, fix")
 	for i, f := range all {
 		d.Add(brief(words.Subject(f, i)))
 		rows.Add(f.Code, f.Severity, f.Subject, f.Message, f.Fix)
@@ -39,7 +36,7 @@ func Check(all []finding.Finding, fine []finding.Passed, notes []string, data an
 		rows.Add(p.Code, "ok", p.Subject, p.Message)
 	}
 	d.Add(ok, page.Lead("note", notes...))
-	d.Tests, d.Records = []page.Suite{suite}, &rows
+	d.Tests, d.Records = []page.Suite{suite}, rows
 	return d
 }
 
@@ -51,14 +48,9 @@ func brief(f page.Finding) page.Finding {
 
 // counted is "2 errors, 1 warning", or "no findings".
 func counted(all []finding.Finding) string {
-	var parts []string
-	for _, s := range []struct {
-		severity finding.Severity
-		one      string
-	}{{finding.Invalid, "invalid"}, {finding.Fail, "error"}, {finding.Warn, "warning"}, {finding.Info, "note"}} {
-		parts = append(parts, words.Some(having(s.severity, all), s.one))
-	}
-	return cmp.Or(text.Join(", ", parts...), "no findings")
+	some := func(s finding.Severity, one string) string { return words.Some(having(s, all), one) }
+	return cmp.Or(text.Join(", ", some(finding.Invalid, "invalid"), some(finding.Fail, "error"),
+		some(finding.Warn, "warning"), some(finding.Info, "note")), "no findings")
 }
 
 // having counts the findings of a severity.
@@ -91,24 +83,21 @@ type Probed struct {
 
 // Probe is the document of volumes that were measured alone and together. data is its JSON.
 func Probe(all []Probed, data any) *page.Document {
-	d := page.New("probe", text.Plural(len(all), "array")+" probed", "probe", data)
-	records := page.NewTable("array", "volume", "serial", "iops_alone", "latency_ns", "iops_together")
+	d := page.New("probe", text.Several(all, "array")+" probed", "probe", data)
+	records := page.NewTable("array, volume, serial, iops_alone, latency_ns, iops_together")
 	for _, a := range all {
 		d.Head.Say(text.Join(": ", a.Name, a.Answer))
-		rows := page.Captioned(a.Name+", random reads of 8 KiB, 16 in flight", "<volume", "<serial",
-			"IOPS alone", "latency", "together")
+		rows := page.Captioned(a.Name+", random reads of 8 KiB, 16 in flight", "<volume, <serial, IOPS alone, latency, "+
+			"together")
 		for _, m := range a.Members {
-			together := words.None
-			if len(a.Members) > 1 {
-				together = m.Together.String()
-			}
+			together := text.Either(len(a.Members) > 1, m.Together.String(), words.None)
 			rows.Add(m.Device, m.Serial, m.Alone, m.Latency, together)
 			records.Add(a.Name, m.Device, m.Serial, page.Exact("known", m.Alone),
 				page.Exact("known", m.Latency), page.Exact(together, m.Together))
 		}
 		d.Add(rows)
 	}
-	d.Records = &records
+	d.Records = records
 	if len(all) == 1 {
 		d.Head.Word, d.Head.Says = d.Head.Says[0].Text, nil
 	}

@@ -14,23 +14,18 @@ import (
 // Disks is the document of an inventory: a row for each disk, under it who uses it, or that nobody
 // does.
 func Disks(inv *topology.Inventory) *page.Document {
-	rows := page.NewTable("<disk", "<size", "<type", "<serial", "<NUMA?", "<rates??")
-	records := page.NewTable("disk", "size_bytes", "type", "serial", "numa", "iops", "bandwidth_bytes_per_s",
-		"unused", "uses", "model", "by_id")
+	rows := page.NewTable("<disk, <size, <type, <serial, <NUMA?, <rates??")
+	records := page.NewTable("disk, size_bytes, type, serial, numa, iops, bandwidth_bytes_per_s, unused, uses, model, " +
+		"by_id")
 	unused := 0
 	for _, one := range inv.Disks {
-		numa, kind := "", one.Type
-		if one.NUMANode >= 0 {
-			numa = fmt.Sprint(one.NUMANode)
-		}
-		if kind == "" && one.Network {
-			kind = "network"
-		}
+		numa := words.When(one.NUMANode >= 0, fmt.Sprint(one.NUMANode))
+		kind := cmp.Or(one.Type, words.When(one.Network, "network"))
 		if one.Unused() {
 			unused++
 		}
-		row := page.Cells(one.Path, one.Size, cmp.Or(kind, words.None), cmp.Or(one.Serial, words.None),
-			cmp.Or(numa, words.None),
+		row := page.Cells(one.Path, one.Size, words.Figure(kind), words.Figure(one.Serial),
+			words.Figure(numa),
 			cmp.Or(words.Limits(topology.Limits{IOPS: one.Sustained.IOPS, Rate: one.Sustained.Rate}, false), words.None))
 		row[0].Also = usedBy(one)
 		row[3].Also = aboutDisk(one)
@@ -39,8 +34,8 @@ func Disks(inv *topology.Inventory) *page.Document {
 			one.Unused(), strings.Join(one.Uses, "; "), one.Model,
 			one.ByID)
 	}
-	d := page.New("inventory", fmt.Sprintf("%s, %d unused", text.Plural(len(inv.Disks), "disk"), unused), "inventory", inv)
-	d.Records = &records
+	d := page.New("inventory", fmt.Sprintf("%s, %d unused", text.Several(inv.Disks, "disk"), unused), "inventory", inv)
+	d.Records = records
 	d.Add(rows, page.Lead("note", inv.Notes...))
 	return d
 }

@@ -51,20 +51,17 @@ func FleetCheck(c *bundle.FleetCheck) *page.Document {
 func fleetHead(c *bundle.FleetCheck, kinds []*findingKind) page.Headline {
 	h := page.Headline{Tone: worst(c.Findings)}
 	ok := 0
-	for _, one := range c.Hosts {
-		if one.State == bundle.HostDone && !slices.ContainsFunc(one.Findings, serious) {
-			ok++
-		}
-	}
-	h.Word = fmt.Sprintf("%d of %s ok", ok, text.Plural(len(c.Hosts), "host"))
-	if ok < len(c.Hosts) {
-		h.Tone = "fail"
-	}
 	var lost text.Groups
 	for _, one := range c.Hosts {
 		if one.State != bundle.HostDone {
 			lost.Add(one.Why, one.Name)
+		} else if !slices.ContainsFunc(one.Findings, serious) {
+			ok++
 		}
+	}
+	h.Word = fmt.Sprintf("%d of %s ok", ok, text.Several(c.Hosts, "host"))
+	if ok < len(c.Hosts) {
+		h.Tone = "fail"
 	}
 	for _, why := range lost.Heads {
 		h.Say(text.Some(lost.Of[why], hostColumns) + ": " + why)
@@ -75,7 +72,7 @@ func fleetHead(c *bundle.FleetCheck, kinds []*findingKind) page.Headline {
 				cmp.Or(k.first.Subject, k.first.Title)))
 		}
 	}
-	h.About = fmt.Sprintf("%s, via %s, %s", text.Plural(len(c.Hosts), "host"), c.Via, c.Tool)
+	h.About = fmt.Sprintf("%s, via %s, %s", text.Several(c.Hosts, "host"), c.Via, c.Tool)
 	return h
 }
 
@@ -98,7 +95,7 @@ func hostTests(c *bundle.FleetCheck) []page.Suite {
 }
 
 func checkedHosts(hosts []bundle.FleetChecked) page.Table {
-	t := page.NewTable("<host", "<state", "errors", "warnings", "notes?", "wall clock?", "clock error?", "<fio??")
+	t := page.NewTable("<host, <state, errors, warnings, notes?, wall clock?, clock error?, <fio??")
 	for _, h := range hosts {
 		if h.State != bundle.HostDone {
 			t.Add(h.Name, page.Cell{Text: string(h.State), Tone: "fail"}, slices.Repeat([]string{words.None}, 6))
@@ -162,25 +159,23 @@ func findingKinds(hosts []bundle.FleetChecked) []*findingKind {
 // findingTable has a row for each finding and a column for each host, or one column that names the
 // hosts where these are many.
 func findingTable(hosts []bundle.FleetChecked, kinds []*findingKind) page.Table {
-	heads := []string{"<code", "<about"}
+	t := page.NewTable("<code, <about")
 	if len(hosts) > hostColumns {
-		heads = append(heads, "<severity", "<hosts")
+		t = page.NewTable("<code, <about, <severity, <hosts")
 	} else {
 		for _, h := range hosts {
-			heads = append(heads, "<"+text.Clean(h.Name, 24))
+			t.Columns = append(t.Columns, page.Column{Name: text.Clean(h.Name, 24), Left: true})
 		}
-	}
-	t := page.NewTable(heads...)
-	toned := func(s finding.Severity) page.Cell {
-		return page.Cell{Text: cmp.Or(string(s), words.None), Tone: string(s)}
 	}
 	for _, k := range kinds {
 		row := page.Cells(k.first.Code, text.Clean(cmp.Or(k.first.Subject, k.first.Title), 40))
 		if len(hosts) > hostColumns {
-			row = append(row, toned(k.first.Severity), page.T(text.Some(k.hosts, hostColumns)))
+			row = append(row, page.Toned(k.first.Severity), page.T(text.Some(k.hosts, hostColumns)))
 		} else {
 			for _, h := range hosts {
-				row = append(row, toned(k.worst[h.Name]))
+				cell := page.Toned(k.worst[h.Name])
+				cell.Text = words.Figure(cell.Text)
+				row = append(row, cell)
 			}
 		}
 		t.Add(row)

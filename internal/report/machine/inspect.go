@@ -29,8 +29,8 @@ func Inspect(t *topology.Topology) *page.Document {
 		return strings.Split(strings.TrimSuffix(p.out.String(), "\n"), "\n")
 	}})
 	d.Add(page.Note{Title: "notes", Lines: slices.Clone(t.Notes)})
-	rows := page.NewTable("role", "path", "array", "level", "members", "chunk_bytes", "size_bytes", "volume",
-		"volume_type", "volume_iops", "volume_bandwidth_bytes_per_s", "source")
+	rows := page.NewTable("role, path, array, level, members, chunk_bytes, size_bytes, volume, volume_type, " +
+		"volume_iops, volume_bandwidth_bytes_per_s, source")
 	for _, g := range t.Targets {
 		a := t.Array(g.Array)
 		if a == nil {
@@ -42,7 +42,7 @@ func Inspect(t *topology.Topology) *page.Document {
 				v.Sustained.IOPS, v.Sustained.Rate, words.Origin(v.Origin))
 		}
 	}
-	d.Records = &rows
+	d.Records = rows
 	return d
 }
 
@@ -52,7 +52,7 @@ func standing(t *topology.Topology) string {
 	for _, g := range t.Targets {
 		on := "unknown storage"
 		if a := t.Array(g.Array); a != nil {
-			on = text.Plural(len(a.Volumes), "volume")
+			on = text.Several(a.Volumes, "volume")
 			if len(a.Volumes) > 1 {
 				on = cmp.Or(string(a.Level), "an array") + " of " + on
 			}
@@ -138,20 +138,15 @@ func (p *inspector) arrays() {
 		p.printf("\nmodelled as\n")
 	}
 	for _, a := range p.t.Arrays {
-		level, stripe, copies := string(a.Level), "", ""
+		level, stripe := string(a.Level), ""
 		if a.Level == topology.NoLevel {
 			level = "level unknown"
 		} else if a.Chunk > 0 {
 			stripe = "stripe " + a.Stripe().String()
 		}
-		if a.Copies > 0 {
-			copies = fmt.Sprintf("%d copies", a.Copies)
-		}
-		parts := facts(level, copies, words.Known("chunk", a.Chunk), stripe, words.Known("size", a.Size))
-		name := a.Name
-		if a.Path != "" {
-			name = strings.TrimPrefix(a.Path, "/dev/")
-		}
+		parts := facts(level, words.When(a.Copies > 0, fmt.Sprintf("%d copies", a.Copies)),
+			words.Known("chunk", a.Chunk), stripe, words.Known("size", a.Size))
+		name := cmp.Or(strings.TrimPrefix(a.Path, "/dev/"), a.Name)
 		p.line("  "+text.Clean(name, 60)+": ", "    ", append(parts, from(a.Origin)...)...)
 		for _, key := range []string{"level", "copies", "chunk"} {
 			if o, ok := a.Origins[key]; ok && o != a.Origin {

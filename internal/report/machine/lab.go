@@ -7,14 +7,13 @@ import (
 
 // Simulated is a built-in machine of the lab.
 type Simulated struct {
-	Name        string `json:"name"`
-	Description string `json:"description"`
+	Name, Description string
 }
 
 // Lab is the document of the machines that the lab simulates.
 func Lab(all []Simulated) *page.Document {
-	d := page.New("lab", text.Plural(len(all), "machine")+" to simulate", "lab", all)
-	rows := page.NewTable("<machine", "<description")
+	d := page.New("lab", text.Several(all, "machine")+" to simulate", "lab", all)
+	rows := page.NewTable("<machine, <description")
 	for _, m := range all {
 		rows.Add(m.Name, m.Description)
 	}

@@ -10,6 +10,7 @@ import (
 	"plimsoll/internal/diagnose/live"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -37,14 +38,14 @@ func Live(f *live.Facts, a *live.Answer) *page.Document {
 		}
 		return fit
 	}})
-	causes := page.NewTable("code", "confidence", "message", "next")
+	causes := page.NewTable("code, confidence, message, next")
 	for _, c := range a.Causes {
 		causes.Add(c.Code, c.Confidence, c.Message, strings.Join(c.Next, "; "))
 	}
 	if len(a.Causes) == 0 {
 		causes.Add("", "", lines[0], "")
 	}
-	d.Records = &causes
+	d.Records = causes
 	return d
 }
 
@@ -81,21 +82,14 @@ func liveLines(f *live.Facts, a *live.Answer) []string {
 // liveNothing is the answer that nothing is wrong with the storage.
 func liveNothing(f *live.Facts, a *live.Answer) []string {
 	d := a.Devices[0]
-	can := ""
-	if !f.Root {
-		can = " that can be seen without root"
-	}
-	lines := []string{
-		fmt.Sprintf("Nothing is wrong with the storage below %s%s: %s per I/O, %s waiting on average.", f.Path,
-			can, d.Wait, tenth(d.Waiting)),
-	}
-	if d.ReadIOPS+d.WriteIOPS == 0 {
-		lines[0] = fmt.Sprintf("Nothing is wrong with the storage below %s%s: it is idle.", f.Path, can)
-	}
+	does := text.Either(d.ReadIOPS+d.WriteIOPS == 0, "it is idle",
+		fmt.Sprintf("%s per I/O, %s waiting on average", d.Wait, tenth(d.Waiting)))
+	var lines text.Lines
+	lines.Say("Nothing is wrong with the storage below %s%s: %s.", f.Path,
+		words.When(!f.Root, " that can be seen without root"), does)
 	lines = append(lines, flows(a)...)
 	if len(a.Users) > 0 {
-		lines = append(lines, fmt.Sprintf("  Processes using this path wait for a CPU %s of the time.",
-			text.Percent(min(a.RunQueue, 1))))
+		lines.Say("  Processes using this path wait for a CPU %s of the time.", text.Percent(min(a.RunQueue, 1)))
 	}
 	return append(lines, liveAlso(a)...)
 }
@@ -126,7 +120,7 @@ func flows(a *live.Answer) []string {
 			flushes = leaf.Flushes
 		}
 	}
-	var lines []string
+	var lines text.Lines
 	for _, one := range []struct {
 		name string
 		flow live.Flow
@@ -145,12 +139,9 @@ func flows(a *live.Answer) []string {
 		}
 		lines = append(lines, line)
 	}
-	name := d.Name
-	if d.Layer != "disk" {
-		name += ", " + d.Layer
-	}
-	return append(lines, fmt.Sprintf("  %s: %s in flight, %s busy; slow means over %s per I/O.", name, tenth(d.Waiting),
-		text.Percent(d.Busy), a.Slow))
+	lines.Say("  %s%s: %s in flight, %s busy; slow means over %s per I/O.", d.Name,
+		words.When(d.Layer != "disk", ", "+d.Layer), tenth(d.Waiting), text.Percent(d.Busy), a.Slow)
+	return lines
 }
 
 // tenth prints a mean number of waiting I/Os.
@@ -230,10 +221,7 @@ func whoLine(a *live.Answer) string {
 	if a.WrittenBack > 0 {
 		said.Say("%s come from no running program (write-back or journal)", a.WrittenBack)
 	}
-	if len(said) == 0 {
-		return ""
-	}
-	return "  Who: " + strings.Join(said, "; ")
+	return words.When(len(said) > 0, "  Who: "+strings.Join(said, "; "))
 }
 
 // waitingFor names what most of a program's tasks wait for.
@@ -244,10 +232,7 @@ func waitingFor(what map[string]float64) string {
 			best = w
 		}
 	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (%s %s)", best, tenth(what[best]))
+	return words.When(best != "", fmt.Sprintf(" (%s %s)", best, tenth(what[best])))
 }
 
 func liveNext(a *live.Answer) []string {

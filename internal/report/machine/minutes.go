@@ -8,6 +8,7 @@ import (
 
 	"plimsoll/internal/diagnose/live"
 	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
 	"plimsoll/internal/text"
 )
 
@@ -75,8 +76,8 @@ func (m *Minutes) End() error {
 	}
 	if m.JSON {
 		return page.Line(m.Out, struct {
-			Schema int       `json:"schema_version"`
-			Sum    *live.Sum `json:"sum"`
+			Schema int `json:"schema_version"`
+			Sum    *live.Sum
 		}{page.Schema, &m.Sum})
 	}
 	_, err := fmt.Fprintln(m.Out, sumLine(&m.Sum))
@@ -84,10 +85,7 @@ func (m *Minutes) End() error {
 }
 
 func minuteLine(m live.Minute) string {
-	state := "ok"
-	if m.Slow > 0 {
-		state = "slow " + text.Duration(m.Slow.Round(time.Second))
-	}
+	state := text.Either(m.Slow > 0, "slow "+text.Duration(m.Slow.Round(time.Second)), "ok")
 	line := fmt.Sprintf("%s  %-9s  ", m.Start.Format("15:04"), state)
 	if m.First != "" {
 		line += fmt.Sprintf("%s %s  ", m.First, m.Subject)
@@ -107,36 +105,25 @@ func minuteLine(m live.Minute) string {
 
 func sumLine(s *live.Sum) string {
 	var parts text.Lines
-	if s.Theirs > 0 {
-		parts.Say("%s theirs (%s)", text.Count(s.Theirs), theirs(s))
-	}
-	for _, side := range []struct {
-		n    int
-		who  live.Whose
-		what string
-	}{
-		{s.Yours, live.Yours, "yours"},
-		{s.Here, live.Here, "of this machine"},
-		{s.Unknown, live.Unknown, "slow for an unknown cause"},
-	} {
-		if side.n > 0 {
-			parts.Say("%s %s (%s)", text.Count(side.n), side.what, counts(s.Of(side.who)))
+	add := func(n int, what, why string) {
+		if n > 0 {
+			parts.Say("%s %s (%s)", text.Count(n), what, why)
 		}
 	}
-	parts = append(parts, text.Count(s.Fine)+" fine")
+	add(s.Theirs, "theirs", theirs(s))
+	add(s.Yours, "yours", counts(s.Of(live.Yours)))
+	add(s.Here, "of this machine", counts(s.Of(live.Here)))
+	add(s.Unknown, "slow for an unknown cause", counts(s.Of(live.Unknown)))
+	parts.Say("%s fine", text.Count(s.Fine))
 	return text.Plural(s.Minutes, "minute") + ": " + strings.Join(parts, ", ") + "."
 }
 
 // theirs says how the storage failed to give what is stated of it.
 func theirs(s *live.Sum) string {
-	var below, silent string
-	if n := s.Theirs - s.Silent; n > 0 {
-		below = text.Count(n) + " below 90 % of a volume's stated rate while I/Os waited in it"
-	}
-	if s.Silent > 0 {
-		silent = text.Count(s.Silent) + " without an answer"
-	}
-	return text.Join(", ", below, silent)
+	n := s.Theirs - s.Silent
+	return text.Join(", ",
+		words.When(n > 0, text.Count(n)+" below 90 % of a volume's stated rate while I/Os waited in it"),
+		words.When(s.Silent > 0, text.Count(s.Silent)+" without an answer"))
 }
 
 func counts(all []live.CodeMinutes) string {

@@ -1,12 +1,12 @@
 package machine
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/words"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 )
 
@@ -19,17 +19,13 @@ type Here struct {
 // Start is the document of a first look: the storage of a path, what is missing, and what to do next.
 func Start(t *topology.Topology, have Here) *page.Document {
 	d := page.New("start", standing(t), "topology", t)
-	missing := page.Note{Title: "missing"}
-	lack := func(is bool, what string) {
-		if is {
-			missing.Lines = append(missing.Lines, what)
-		}
-	}
-	lack(have.Fio == "", "fio, to measure: apt-get install fio or dnf install fio")
-	lack(!have.Root, "root, to see the kernel log, the superblocks and who does the I/O: sudo plimsoll")
-	lack(unlimited(t), "the limits of the volumes, for ceilings and verdicts: --volumes "+t.Instance.Example()+
-		", or plimsoll --yaml > plimsoll.yaml and fill it in")
-	next := page.Captioned("what to do now", "<", "<")
+	missing := page.Note{Title: "missing", Lines: text.Present(
+		words.When(have.Fio == "", "fio, to measure: apt-get install fio or dnf install fio"),
+		words.When(!have.Root, "root, to see the kernel log, the superblocks and who does the I/O: sudo plimsoll"),
+		words.When(unlimited(t), "the limits of the volumes, for ceilings and verdicts: --volumes "+t.Instance.Example()+
+			", or plimsoll --yaml > plimsoll.yaml and fill it in"),
+	)}
+	next := page.Captioned("what to do now", "<, <")
 	next.Add("plimsoll why .", "whether the storage is slow now, and why (5 s)")
 	next.Add("plimsoll check .", "whether it is set up right")
 	if have.Fio != "" {
@@ -50,34 +46,33 @@ func unlimited(t *topology.Topology) bool {
 
 // Beginning is a plimsoll.yaml of what was seen; what was not is a comment to fill in.
 func Beginning(t *topology.Topology) string {
-	var b strings.Builder
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("# What plimsoll sees of this machine. Fill in what it could not see: docs/plimsoll-yaml.md.")
+	var y text.Lines
+	y.Say("# What plimsoll sees of this machine. Fill in what it could not see: docs/plimsoll-yaml.md.")
 	if i := t.Instance; i.Type != "" {
-		line("instance: %s", i.Type)
+		y.Say("instance: %s", i.Type)
 	} else {
-		line("# instance: c8g.2xlarge")
+		y.Say("# instance: c8g.2xlarge")
 	}
-	line("arrays:")
+	y.Say("arrays:")
 	for _, a := range t.Arrays {
-		b.WriteString(words.ArrayYAML(a.Name, a.Level, a.Chunk, len(a.Volumes)))
+		words.ArrayYAML(&y, a.Name, a.Level, a.Chunk, len(a.Volumes))
 		var v topology.Volume
 		if len(a.Volumes) > 0 {
 			v = a.Volumes[0]
 		}
 		switch {
 		case v.Type != "":
-			line("      type: %s", v.Type)
+			y.Say("      type: %s", v.Type)
 		case v.Sustained.Known():
-			line("      iops: %s", v.Sustained.IOPS.Arg())
-			line("      throughput: %s", v.Sustained.Rate.Arg())
+			y.Say("      iops: %s", v.Sustained.IOPS.Arg())
+			y.Say("      throughput: %s", v.Sustained.Rate.Arg())
 		default:
-			line("      # type: %s # what was ordered, or iops: and throughput: of one volume",
+			y.Say("      # type: %s # what was ordered, or iops: and throughput: of one volume",
 				strings.TrimLeft(t.Instance.Example(), "0123456789x"))
 		}
 		if v.Size > 0 {
-			line("      size: %s", v.Size.Arg())
+			y.Say("      size: %s", v.Size.Arg())
 		}
 	}
-	return b.String()
+	return strings.Join(y, "\n") + "\n"
 }

@@ -38,10 +38,7 @@ func (p *inspector) mount(target topology.Target) {
 	m := target.Mount
 	parts := facts(m.FS, "on "+m.Point, geometry(m, p.t.Array(target.Array)))
 	p.line("└─ ", "   ", parts...)
-	bar := "   │  "
-	if m.Device == "" {
-		bar = "      "
-	}
+	bar := text.Either(m.Device == "", "      ", "   │  ")
 	var options []string
 	for _, o := range m.Options {
 		if k, _, _ := strings.Cut(o, "="); !slices.Contains([]string{"sunit", "swidth", "stripe"}, k) {
@@ -93,10 +90,7 @@ func (p *inspector) node(name, prefix string, last bool) {
 		branch, cont = "└─ ", "   "
 	}
 	subs := p.t.Tree.Under(name)
-	below := prefix + cont + "   "
-	if len(subs) > 0 {
-		below = prefix + cont + "│  "
-	}
+	below := text.Either(len(subs) > 0, prefix+cont+"│  ", prefix+cont+"   ")
 	parts := p.describe(d)
 	if p.shown[name] {
 		p.line(prefix+branch, prefix+cont, append(parts, "— as above")...)
@@ -140,75 +134,46 @@ func shortPath(d *block.Device) string { return strings.TrimPrefix(d.Path, "/dev
 
 // kindOf is what drives of one sort share.
 func kindOf(d *block.Device) []string {
-	node := ""
-	if d.NUMANode >= 0 {
-		node = fmt.Sprintf("NUMA node %d", d.NUMANode)
-	}
+	node := words.When(d.NUMANode >= 0, fmt.Sprintf("NUMA node %d", d.NUMANode))
 	return []string{d.Model, words.Known("firmware", d.Firmware), node}
 }
 
 func (p *inspector) raid(r *block.Raid) []string {
 	near, far := r.Layout&0xff, r.Layout>>8&0xff
-	layout := ""
-	if r.Level == "raid10" && r.Layout > 0 {
-		layout = fmt.Sprintf("near=%d", near)
-		if far > 1 {
-			layout += fmt.Sprintf(" far=%d", far)
-		}
-	}
-	all := []string{
-		r.Level,
-		words.Some(r.Disks, "member"),
-		words.Known("chunk", r.Chunk),
-		layout,
-		r.State,
-	}
-	if r.Degraded > 0 {
-		all = append(all, fmt.Sprintf("DEGRADED by %d", r.Degraded))
-	}
+	layout := fmt.Sprintf("near=%d%s", near, words.When(far > 1, fmt.Sprintf(" far=%d", far)))
+	action := ""
 	if r.Action != "" && r.Action != "idle" {
-		s := r.Action + " " + text.Percent(r.Progress)
+		action = r.Action + " " + text.Percent(r.Progress)
 		switch {
 		case r.Speed > 0:
-			s += " at " + r.Speed.String()
+			action += " at " + r.Speed.String()
 		case r.Progress == 0:
-			s = r.Action + " not begun"
+			action = r.Action + " not begun"
 		}
-		all = append(all, s)
 	}
-	return append(all, words.Known("metadata", r.Metadata), words.Known("bitmap",
-		r.Bitmap))
+	return []string{
+		r.Level, words.Some(r.Disks, "member"), words.Known("chunk", r.Chunk),
+		words.When(r.Level == "raid10" && r.Layout > 0, layout), r.State,
+		words.When(r.Degraded > 0, fmt.Sprintf("DEGRADED by %d", r.Degraded)), action,
+		words.Known("metadata", r.Metadata), words.Known("bitmap", r.Bitmap),
+	}
 }
 
 func volume(v *block.Vol) []string {
-	segment := cmp.Or(v.Segment, "layout unknown")
-	if v.Inferred {
-		segment += " (inferred)"
+	return []string{
+		"logical volume", cmp.Or(v.Segment, "layout unknown") + words.When(v.Inferred, " (inferred)"),
+		words.When(v.Stripes > 1, text.Plural(v.Stripes, "stripe")), words.Known("chunk", v.Chunk),
 	}
-	stripes := ""
-	if v.Stripes > 1 {
-		stripes = text.Plural(v.Stripes, "stripe")
-	}
-	return []string{"logical volume", segment, stripes, words.Known("chunk", v.Chunk)}
 }
 
 // queueFacts are the settings of a device's queue.
 func queueFacts(q block.Queue) []string {
-	media := ""
-	if q.Rotational {
-		media = "rotational"
-	}
-	sectors := ""
-	if q.Logical > 0 {
-		sectors = fmt.Sprintf("sectors %v/%v", q.Logical, q.Physical)
-	}
-	readAhead := "read-ahead " + q.ReadAhead.String()
-	if q == (block.Queue{}) {
-		readAhead = "queue settings unknown"
-	}
+	readAhead := text.Either(q == (block.Queue{}), "queue settings unknown", "read-ahead "+q.ReadAhead.String())
 	return []string{
 		words.Known("scheduler", q.Scheduler), words.Known("depth", q.Requests), readAhead,
-		words.Known("max I/O", q.MaxSectors), words.Known("cache", q.WriteCache), sectors, media,
+		words.Known("max I/O", q.MaxSectors), words.Known("cache", q.WriteCache),
+		words.When(q.Logical > 0, fmt.Sprintf("sectors %v/%v", q.Logical, q.Physical)),
+		words.When(q.Rotational, "rotational"),
 	}
 }
 
@@ -271,15 +236,15 @@ func (p *inspector) rows(d *block.Device, subs []string, prefix string) bool {
 		if i == len(all)-1 {
 			branch, cont = "└─ ", "      "
 		}
-		parts := append(
-			[]string{shortPath(m.leaf)},
-			facts(words.Known("", m.leaf.Size), words.Known("serial", m.leaf.Serial))...)
+		var parts []string
 		switch {
 		case m.part.Kind == block.Partition:
-			parts = append([]string{shortPath(m.part), "at", m.part.Start.String(), "of"}, parts...)
+			parts = []string{shortPath(m.part), "at", m.part.Start.String(), "of"}
 		case m.part != m.leaf:
-			parts = append([]string{shortPath(m.part), "on"}, parts...)
+			parts = []string{shortPath(m.part), "on"}
 		}
+		parts = append(parts, shortPath(m.leaf))
+		parts = append(parts, facts(words.Known("", m.leaf.Size), words.Known("serial", m.leaf.Serial))...)
 		if m.state != "" {
 			parts = append(parts, "—", m.state)
 		}
@@ -291,10 +256,7 @@ func (p *inspector) rows(d *block.Device, subs []string, prefix string) bool {
 	if !p.all {
 		return true
 	}
-	each := "each: "
-	if len(counts) > 1 {
-		each = "most: "
-	}
+	each := text.Either(len(counts) > 1, "most: ", "each: ")
 	p.line(prefix+"   "+each, prefix+"         ", strings.Split(common, " ")...)
 	return true
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 )
 
@@ -80,7 +81,7 @@ func Write(w io.Writer, f Format, d *Document, o Options) error {
 		if form.name != f {
 			continue
 		}
-		neutral(d)
+		clean(reflect.ValueOf(d), mostText)
 		out := bufio.NewWriterSize(w, 64<<10)
 		if err := form.write(out, d, o); err != nil {
 			return fmt.Errorf("%s as %s: %w", d.Kind, f, err)

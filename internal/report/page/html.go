@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	_ "embed" // the page's parts
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"maps"
@@ -69,13 +68,12 @@ const fullBar = 1.15
 // text from outside.
 type htmlPage struct {
 	*Document
-	Title  string
-	Nav    []Link
-	Policy string
-	Style  template.CSS
-	Script template.JS
-	Data   template.JS
-	Full   float64 // where the mark stands on a bar, in percent
+	Title        string
+	Nav          []Link
+	Policy       string
+	Style        template.CSS
+	Script, Data template.JS
+	Full         float64 // where the mark stands on a bar, in percent
 
 	drawings []any
 	ids      int
@@ -92,16 +90,13 @@ func writeHTML(out *bufio.Writer, d *Document, _ Options) error {
 			p.Nav = append(p.Nav, Link{s.Nav, s.Anchor})
 		}
 	})
-	script := plainScript
-	if len(p.drawings) > 0 {
-		script = chartScript
-	}
+	script := text.Either(len(p.drawings) > 0, chartScript, plainScript)
 	script += ";\n" + tableScript
 	p.Script = template.JS(script) //nolint:gosec // our own file
 	sum := sha256.Sum256([]byte(script))
 	p.Policy = "default-src 'none'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
 		"'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-	data, err := json.Marshal(p.drawings) // it escapes <, > and &, so it cannot end its element
+	data, err := marshal(p.drawings, true) // it escapes <, > and &, so it cannot end its element
 	if err != nil {
 		return err
 	}
@@ -133,14 +128,13 @@ func panels(all []Block) []Block {
 
 // part is a block with what the template needs of it.
 type part struct {
-	Kind    string
-	ID      string
-	Block   Block
-	Parts   []part
-	Names   []string // of folded details
-	Fold    bool     // a section that is closed at first
-	Drawing Drawing
-	Index   int // of the drawing in the data
+	Kind, ID string
+	Block    Block
+	Parts    []part
+	Names    []string // of folded details
+	Fold     bool     // a section that is closed at first
+	Drawing  Drawing
+	Index    int // of the drawing in the data
 }
 
 func (p *htmlPage) view(all []Block) []part {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 	"strings"
 )
 
@@ -25,15 +24,15 @@ type Data struct {
 
 // Answer is the headline of a document to programs: under the one path "headline" of all of them.
 type Answer struct {
-	Answer string `json:"answer"` // the first line of the report
+	Answer string // the first line of the report
 	// Verdict is pass, warn, fail, invalid or measured; empty where nothing is judged.
-	Verdict string `json:"verdict"`
+	Verdict string
 	// Value is the main figure, null where the document has none or it must not be trusted; Of says whose
 	// it is (a scenario, a side, a layout), Name what it is, and Unit what names of fields end with.
-	Value *float64 `json:"value"`
-	Unit  string   `json:"unit,omitempty"`
-	Name  string   `json:"name,omitempty"`
-	Of    string   `json:"of,omitempty"`
+	Value *float64
+	Unit  string `json:"unit,omitempty"`
+	Name  string `json:"name,omitempty"`
+	Of    string `json:"of,omitempty"`
 }
 
 // answer is what the head of a document says to programs.
@@ -87,19 +86,4 @@ func Line(w io.Writer, v any) error {
 		_, err = w.Write(append(body, '\n'))
 	}
 	return err
-}
-
-// Number is a float in a chart's data with five significant digits, null for what was not measured:
-// half the bytes of encoding/json's and more than a chart can show.
-type Number float64
-
-// Missing is a number that was not measured.
-func Missing() Number { return Number(math.NaN()) }
-
-// MarshalJSON implements json.Marshaler.
-func (n Number) MarshalJSON() ([]byte, error) {
-	if math.IsNaN(float64(n)) || math.IsInf(float64(n), 0) {
-		return []byte("null"), nil
-	}
-	return strconv.AppendFloat(nil, float64(n), 'g', 5, 64), nil
 }

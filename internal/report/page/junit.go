@@ -32,15 +32,14 @@ type (
 		Cases     []junitCase `xml:"testcase"`
 	}
 	junitCase struct {
-		Class   string        `xml:"classname,attr"`
-		Name    string        `xml:"name,attr"`
-		Time    string        `xml:"time,attr"`
-		Failure *junitMessage `xml:"failure"`
-		Error   *junitMessage `xml:"error"`
-		Skipped *junitMessage `xml:"skipped"`
-		Out     string        `xml:"system-out,omitempty"`
+		Class   string `xml:"classname,attr"`
+		Name    string `xml:"name,attr"`
+		Time    string `xml:"time,attr"`
+		Outcome *junitMessage
+		Out     string `xml:"system-out,omitempty"`
 	}
 	junitMessage struct {
+		XMLName xml.Name
 		Type    string `xml:"type,attr,omitempty"`
 		Message string `xml:"message,attr"`
 		Text    string `xml:",chardata"`
@@ -57,9 +56,7 @@ func (d *Document) tests() []Suite {
 	for _, say := range d.Head.Says {
 		answer.Text = text.Join("; ", answer.Text, say.Text)
 	}
-	answer.Outcome = map[string]Outcome{
-		"fail": Failed, "error": Failed, "invalid": Errored, "measured": Skipped,
-	}[d.Head.Tone]
+	answer.Outcome = OutcomeOf(d.Head.Tone)
 	s.Tests = append(s.Tests, answer)
 	return []Suite{s}
 }
@@ -87,12 +84,17 @@ func (d *Document) Gate(failed, errored []string) {
 	d.Tests = slices.Concat(all, []Suite{gate})
 }
 
+// OutcomeOf is that of a test whose answer is a verdict or a severity.
+func OutcomeOf(tone string) Outcome {
+	return map[string]Outcome{"fail": Failed, "error": Failed, "invalid": Errored, "measured": Skipped}[tone]
+}
+
 // FindingTests is a case for each finding: an error fails, a warning passes and is shown.
 func FindingTests(name string, all []Finding) Suite {
 	s := Suite{Name: name}
 	for _, f := range all {
 		t := Test{Name: strings.TrimSpace(f.Code + " " + f.Subject), Type: f.Code, Message: f.Message, Text: f.Fix}
-		t.Outcome = map[string]Outcome{"error": Failed, "invalid": Errored}[f.Severity]
+		t.Outcome = OutcomeOf(f.Severity)
 		s.Tests = append(s.Tests, t)
 	}
 	return s
@@ -109,16 +111,19 @@ func writeJUnit(out *bufio.Writer, d *Document, _ Options) error {
 		}
 		for _, t := range s.Tests {
 			c := junitCase{Class: s.Name, Name: t.Name, Time: cmp.Or(t.Time, "0")}
-			message := &junitMessage{t.Type, t.Message, t.Text}
+			says := func(name string) *junitMessage {
+				return &junitMessage{xml.Name{Local: name}, t.Type, t.Message, t.Text}
+			}
 			switch t.Outcome {
 			case Failed:
-				c.Failure = message
+				c.Outcome = says("failure")
 				one.Failures++
 			case Errored:
-				c.Error = message
+				c.Outcome = says("error")
 				one.Errors++
 			case Skipped:
-				c.Skipped, c.Out = &junitMessage{Message: t.Message}, t.Text
+				c.Out, t.Type, t.Text = t.Text, "", ""
+				c.Outcome = says("skipped")
 				one.Skipped++
 			case Passed:
 				c.Out = strings.Trim(t.Message+"\n"+t.Text, "\n")

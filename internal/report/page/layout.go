@@ -113,12 +113,7 @@ func (p *placed) cut(t *Table, width int) {
 	}
 }
 
-func (c Cell) shown() string {
-	if c.Struck {
-		return c.Text + " INVALID"
-	}
-	return c.Text
-}
+func (c Cell) shown() string { return c.Text + text.Either(c.Struck, " INVALID", "") }
 
 // table prints a table by the rule of place. What belongs to a cell and has no column follows its
 // row.

@@ -8,14 +8,14 @@ import (
 
 // leveled has a block of each kind as a detail, and one of the main part.
 func leveled() *Document {
-	rows := Captioned("Rows", "<name", "value")
+	rows := Captioned("Rows", "<name, value")
 	for range mostRows + 3 {
 		rows.Add("a", "1")
 	}
-	hidden := Captioned("Limits", "<name", "value")
+	hidden := Captioned("Limits", "<name, value")
 	hidden.Add("hidden table", "1")
 	hidden.Level = Detail
-	evidence := NewTable("<what", "<found", "<expected", "<where")
+	evidence := NewTable("<what, <found, <expected, <where")
 	evidence.Add("hidden evidence", "2", "", "")
 	d := &Document{Kind: "lint", Head: Headline{Word: "12,000 IOPS sustained", Tone: "pass"}, Data: Data{Name: "findings", Value: []int{1}}}
 	d.Add(rows, Finding{Code: "PL101", Severity: "warning", Title: "title", Message: "message", Evidence: evidence},

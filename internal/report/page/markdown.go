@@ -94,7 +94,9 @@ func (m mdPage) blocks(all []Block, level int) {
 			m.blocks(b.Blocks, level+1)
 		case Facts:
 			m.heading(level, b.Title)
-			m.facts(b.Rows)
+			for i, f := range b.Rows {
+				m.item(i, md(f.Name)+": "+md(f.Value))
+			}
 		case Table:
 			m.table(&b)
 		case Finding:
@@ -104,14 +106,9 @@ func (m mdPage) blocks(all []Block, level int) {
 		case Note:
 			m.note(b, level)
 		case Code:
-			m.code(b, level)
+			m.heading(level, b.Title)
+			m.printf("\n%s", fence(text.Either(b.Fit != nil, "text", "sh"), b.text()...))
 		}
-	}
-}
-
-func (m mdPage) facts(all []Fact) {
-	for i, f := range all {
-		m.item(i, md(f.Name)+": "+md(f.Value))
 	}
 }
 
@@ -151,11 +148,7 @@ func (m mdPage) table(t *Table) {
 	var rule strings.Builder
 	for _, i := range shown {
 		m.printf("| %s ", md(t.Columns[i].Name))
-		if t.Columns[i].Left {
-			rule.WriteString(" --- |")
-		} else {
-			rule.WriteString(" ---: |")
-		}
+		rule.WriteString(text.Either(t.Columns[i].Left, " --- |", " ---: |"))
 	}
 	m.printf("|\n|%s\n", rule.String())
 	for _, r := range t.Rows {
@@ -174,7 +167,7 @@ func (m mdPage) finding(f *Finding, level int) {
 	if len(f.Cases) == 0 {
 		m.printf("\n%s\n", md(strings.TrimSpace(f.Message)))
 	}
-	if of := f.where(); of != "" {
+	if of := f.Where.Names(); of != "" {
 		m.printf("\nScenarios: %s\n", md(of))
 	} else if f.File != "" {
 		m.printf("\nIn %s\n", md(f.Subject))
@@ -211,11 +204,6 @@ func (m mdPage) note(n Note, level int) {
 	}
 }
 
-func (m mdPage) code(c Code, level int) {
-	m.heading(level, c.Title)
-	m.printf("\n%s", fence(c.language(), c.text()...))
-}
-
 // text is the lines of code where they are not broken for a terminal.
 func (c Code) text() []string {
 	switch {
@@ -225,11 +213,4 @@ func (c Code) text() []string {
 		return []string{strings.Join(c.Args, " ")}
 	}
 	return c.Lines
-}
-
-func (c Code) language() string {
-	if c.Fit != nil {
-		return "text"
-	}
-	return "sh"
 }

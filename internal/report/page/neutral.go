@@ -15,16 +15,12 @@ const mostText = 1200
 // mostOf are the longest texts of fields that hold no sentence.
 var mostOf = map[string]int{"Code": 12, "Severity": 12, "Tone": 24, "Subject": 80, "What": 80, "Title": 160, "Name": 48}
 
-// neutral makes all text of a document fit to print: control characters, bidirectional overrides
+// clean makes all text of a document fit to print: control characters, bidirectional overrides
 // and what is not UTF-8 become a replacement character. Names of hosts, jobs, files and devices come
 // from outside and reach every kind of block; so it is done here for all of them, whoever built
 // them, and the renderers add what their own syntax needs (escapes of Markdown, of HTML, of CSV).
-func neutral(d *Document) {
-	clean(reflect.ValueOf(d), mostText)
-}
-
-// clean neutralises the strings of a value that can be set. What is drawn is behind functions, and cleaned when
-// it is made; what is written as JSON keeps its own escapes.
+// What is drawn is behind functions, and cleaned when it is made; what is written as JSON keeps its
+// own escapes.
 func clean(v reflect.Value, most int) {
 	switch v.Kind() { //nolint:exhaustive // the others hold no text
 	case reflect.String:

@@ -25,7 +25,7 @@ type Document struct {
 	Blocks []Block
 	Foot   []Note // explains words and signs; HTML only
 	// Records is what CSV prints; what it prints where there is none, records.go has.
-	Records *Table
+	Records Table
 	// Tests are the cases of JUnit; where there are none, each finding is one.
 	Tests []Suite
 	// Silenced are findings that comments in the documents silence: SARIF has them as suppressed.
@@ -110,12 +110,11 @@ type Tile struct {
 
 // Section is blocks under a heading.
 type Section struct {
-	Anchor string
-	Title  string
-	Tone   string // shown beside the title
-	About  string // a sentence below the title
-	Nav    string // the name by which the head of the page leads here; "" for no link
-	Of     string // what it is one of, such as "scenario", where many are details
+	Anchor, Title string
+	Tone          string // shown beside the title
+	About         string // a sentence below the title
+	Nav           string // the name by which the head of the page leads here; "" for no link
+	Of            string // what it is one of, such as "scenario", where many are details
 	Level
 	Blocks []Block
 }
@@ -171,9 +170,12 @@ type Cell struct {
 // T is a cell that holds text only.
 func T(s string) Cell { return Cell{Text: s} }
 
+// Toned is a word that colours itself.
+func Toned[T ~string](word T) Cell { return Cell{Text: string(word), Tone: string(word)} }
+
 // Keys names the columns of CSV, with their units.
-func (t *Table) Keys(keys ...string) {
-	for i, k := range keys {
+func (t *Table) Keys(keys string) {
+	for i, k := range strings.Split(keys, between) {
 		t.Columns[i].Key = k
 	}
 }
@@ -211,10 +213,10 @@ type Table struct {
 // mostRows are those of a table that a terminal prints where the table does not say how many.
 const mostRows = 20
 
-// NewTable begins a table. A name that begins with "<" is of a column of text; one that ends in "?"
-// may go below its row, "??" does so earlier.
-func NewTable(names ...string) (t Table) {
-	for _, n := range names {
+// NewTable begins a table by its heads, "<host, IOPS, wait?": one that begins with "<" is of a
+// column of text; one that ends in "?" may go below its row, "??" does so earlier.
+func NewTable(heads string) (t Table) {
+	for n := range strings.SplitSeq(heads, between) {
 		c := Column{Name: strings.TrimRight(n, "?")}
 		c.Priority = len(n) - len(c.Name)
 		c.Name, c.Left = strings.CutPrefix(c.Name, "<")
@@ -223,9 +225,12 @@ func NewTable(names ...string) (t Table) {
 	return t
 }
 
+// between separates the heads of a table.
+const between = ", "
+
 // Captioned begins a table with a caption.
-func Captioned(caption string, names ...string) Table {
-	t := NewTable(names...)
+func Captioned(caption, heads string) Table {
+	t := NewTable(heads)
 	t.Caption = caption
 	return t
 }
@@ -246,13 +251,13 @@ func (t *Table) Add(cells ...any) {
 
 // Turned has the rows of a table as columns, of which those between the first few and the last go below a row first.
 func (t *Table) Turned(first int) Table {
-	turned := NewTable("<" + t.Columns[0].Name)
+	turned := Table{Columns: []Column{{Name: t.Columns[0].Name, Left: true}}}
 	for i, row := range t.Rows {
-		name := row[0].Text
+		c := Column{Name: row[0].Text}
 		if i >= first && i < len(t.Rows)-1 {
-			name += "?"
+			c.Priority = 1
 		}
-		turned.Columns = append(turned.Columns, NewTable(name).Columns...)
+		turned.Columns = append(turned.Columns, c)
 	}
 	for i, c := range t.Columns[1:] {
 		cells := []Cell{T(c.Name)}
@@ -284,15 +289,14 @@ type Finding struct {
 
 	// Cases are the findings of one rule with one remedy, which are shown once.
 	Cases    []string
-	Where    []Link // scenarios that it concerns
+	Where    Links // scenarios that it concerns
 	Evidence Table
 	Tables   []Table
 	Commands []string
 	Level
-	File  string // of a finding on a document
-	Line  int
-	Col   int
-	Brief bool // its page has the remedy
+	File      string // of a finding on a document
+	Line, Col int
+	Brief     bool // its page has the remedy
 	// Folded is for machines only: a note says for people what findings like it have in common.
 	Folded bool
 	// EndCol, Fingerprint and Edits are what code hosts show and follow of a finding on a document.
@@ -309,6 +313,18 @@ type Edit struct {
 
 // Link leads to an anchor.
 type Link struct{ Text, Anchor string }
+
+// Links are several.
+type Links []Link
+
+// Names are the texts of links.
+func (l Links) Names() string {
+	var names []string
+	for _, one := range l {
+		names = append(names, one.Text)
+	}
+	return strings.Join(names, ", ")
+}
 
 // Charts are drawn by a script from one value. Their figures stand as text in Table, in the block
 // that See names, or both.

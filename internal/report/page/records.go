@@ -15,10 +15,10 @@ import (
 // records are the rows of CSV: what the document states; else its table, where that is its only one
 // and there are no facts; else its findings; else all that it says, a value in each row.
 func (d *Document) records() Table {
-	if d.Records != nil {
-		return *d.Records
+	if len(d.Records.Columns) > 0 {
+		return d.Records
 	}
-	said := sayings{rows: NewTable("<section", "<item", "<name", "value", "<unit")}
+	said := sayings{rows: NewTable("<section, <item, <name, value, <unit")}
 	said.add("", "", "headline", d.inALine())
 	said.add("", "", "about", d.Head.About)
 	said.blocks(d.Blocks, "")
@@ -35,7 +35,7 @@ func (d *Document) records() Table {
 // FindingRecords are the findings of the document as rows. Where these are all that a document is
 // about, it states them, and has the same columns where there are none.
 func (d *Document) FindingRecords() Table {
-	t := NewTable("<code", "<severity", "<title", "<subject", "<message", "<fix")
+	t := NewTable("<code, <severity, <title, <subject, <message, <fix")
 	for _, f := range d.Findings() {
 		t.Add(f.Code, f.Severity, f.Title, f.Subject, f.Message, f.Fix)
 	}
@@ -91,7 +91,7 @@ func plainNumber(v float64) string {
 	if w := math.Round(v); math.Abs(v-w) < 1e-6*max(1, math.Abs(v)) {
 		v = w
 	}
-	return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(v, 'f', 6, 64), "0"), ".")
+	return units.TrimZeros(strconv.FormatFloat(v, 'f', 6, 64))
 }
 
 // sayings gather what a document says, below the headings where it stands.

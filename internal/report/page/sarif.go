@@ -72,7 +72,7 @@ func (d *Document) sarifResult(f Finding, rule int, seen map[string]int) object 
 	result := object{
 		"ruleId": f.Code, "ruleIndex": rule, "level": levelOf(f.Severity, "note"),
 		"message":   phrase(f.says()),
-		"locations": []object{{"logicalLocations": []object{{"name": cmp.Or(f.Subject, f.where(), d.Kind)}}}},
+		"locations": []object{{"logicalLocations": []object{{"name": cmp.Or(f.Subject, f.Where.Names(), d.Kind)}}}},
 	}
 	if f.File == "" {
 		return result
@@ -139,15 +139,13 @@ func writeGitHub(out *bufio.Writer, d *Document, _ Options) error {
 			most = mostAnnotations - 1
 		}
 		for _, f := range of[:most] {
-			at := ""
-			if f.File != "" {
-				at = fmt.Sprintf("file=%s,line=%d,col=%d,", property.Replace(f.File), f.Line, f.Col)
-			}
-			fmt.Fprintf(out, "::%s %stitle=%s::%s\n", level, at, property.Replace(f.Code+" "+f.Title),
+			at := fmt.Sprintf("file=%s,line=%d,col=%d,", property.Replace(f.File), f.Line, f.Col)
+			fmt.Fprintf(out, "::%s %stitle=%s::%s\n", level, text.Either(f.File != "", at, ""),
+				property.Replace(f.Code+" "+f.Title),
 				value.Replace(f.says()))
 		}
 		if rest := of[most:]; len(rest) > 0 {
-			fmt.Fprintf(out, "::%s title=plimsoll %s::%s: %s\n", level, d.Kind, text.Plural(len(rest), "more finding"),
+			fmt.Fprintf(out, "::%s title=plimsoll %s::%s: %s\n", level, d.Kind, text.Several(rest, "more finding"),
 				value.Replace(codesOf(rest)))
 		}
 	}

@@ -6,7 +6,7 @@ import (
 
 // No cell of a row is dropped, whatever the number of columns.
 func TestRowsOfOtherLengths(t *testing.T) {
-	rows := NewTable("<name", "value")
+	rows := NewTable("<name, value")
 	rows.Add("a", "1")
 	rows.Add("b", "2", "extra")
 	rows.Add("c")

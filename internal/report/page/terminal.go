@@ -60,8 +60,9 @@ func writeText(out *bufio.Writer, d *Document, o Options) error {
 	width := max(cmp.Or(o.Width, 80), 40)
 	for most := screen; ; most-- {
 		var printed bytes.Buffer
-		t := &terminal{out: bufio.NewWriter(&printed), width: width, rows: max(o.Rows, width), color: o.Color, all: o.Details}
-		t.most = most
+		t := &terminal{
+			out: bufio.NewWriter(&printed), width: width, rows: max(o.Rows, width), color: o.Color, all: o.Details, most: most,
+		}
 		t.head(d.Head)
 		t.blocks(d.Blocks, "")
 		t.rest(d.More)
@@ -207,12 +208,7 @@ func (t *terminal) head(h Headline) {
 	}
 }
 
-func parens(s string) string {
-	if s == "" {
-		return ""
-	}
-	return " (" + s + ")"
-}
+func parens(s string) string { return text.Either(s != "", " ("+s+")", "") }
 
 // blocks prints blocks, with an empty line before each that is more than a line of its neighbour.
 func (t *terminal) blocks(all []Block, indent string) {
@@ -295,10 +291,7 @@ func (t *terminal) title(s, indent string) {
 }
 
 func (t *terminal) section(s Section) {
-	tone := ""
-	if s.Tone != "" {
-		tone = "  " + t.in(styleOf(s.Tone), s.Tone)
-	}
+	tone := text.Either(s.Tone != "", "  "+t.in(styleOf(s.Tone), s.Tone), "")
 	t.paraTail("", bold, s.Title, tone)
 	if s.About != "" {
 		t.para("  ", dim, s.About)
@@ -391,7 +384,7 @@ func (t *terminal) finding(f *Finding) {
 	for _, c := range f.Cases {
 		t.para("  - ", plain, c)
 	}
-	if of := f.where(); of != "" {
+	if of := f.Where.Names(); of != "" {
 		t.para("  scenarios: ", plain, of)
 	}
 	for _, e := range f.Evidence.Rows {
@@ -464,7 +457,7 @@ func (t *terminal) others(all []Block) {
 			t.leave(said(f))
 		}
 	}
-	t.para("", dim, text.Plural(len(rest), "more finding")+": "+codesOf(rest))
+	t.para("", dim, text.Several(rest, "more finding")+": "+codesOf(rest))
 }
 
 // heading names the rule and, of a group, how many cases there are.
@@ -474,26 +467,10 @@ func (f *Finding) heading() string {
 
 // several is the title of a finding, with the number of its cases.
 func (f *Finding) several() string {
-	if len(f.Cases) == 0 {
-		return f.Title
-	}
-	return f.Title + parens(text.Plural(len(f.Cases), "case"))
-}
-
-// where names the scenarios that a finding concerns.
-func (f *Finding) where() string {
-	var names []string
-	for _, w := range f.Where {
-		names = append(names, w.Text)
-	}
-	return strings.Join(names, ", ")
+	return f.Title + text.Either(len(f.Cases) > 0, parens(text.Several(f.Cases, "case")), "")
 }
 
 // evidenceText is a row of evidence (what, found, expected, where) as a phrase.
 func evidenceText(e []Cell) string {
-	phrase := e[0].Text + ": " + e[1].Text
-	if e[2].Text != "" {
-		phrase += ", expected " + e[2].Text
-	}
-	return phrase + parens(e[3].Text)
+	return e[0].Text + ": " + e[1].Text + text.Either(e[2].Text != "", ", expected "+e[2].Text, "") + parens(e[3].Text)
 }

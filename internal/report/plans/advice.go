@@ -35,20 +35,20 @@ func Advice(a *advise.Advice, all bool) *page.Document {
 	for _, s := range a.Assumed {
 		d.Head.Say(text.Sentence(s))
 	}
-	table := page.NewTable("#", "<volumes", "<instance", "$/month", "$/IOPS???", "× need", "<notes")
+	table := page.NewTable("#, <volumes, <instance, $/month, $/IOPS???, × need, <notes")
 	var owned page.Note
 	if c := a.Owned; c != nil && !slices.ContainsFunc(rows, func(c advise.Candidate) bool { return c.Kept() }) {
-		table.Add(choice("-", c, strings.Join(c.Names, ", ")))
-		owned = page.Note{Title: "-  " + strings.Join(c.Names, ", ") + ": not enough", Lines: CandidateLines(c), Of: "choice"}
+		table.Add(choice("-", c, named(c)))
+		owned = page.Note{Title: "-  " + named(c) + ": not enough", Lines: CandidateLines(c), Of: "choice"}
 	}
-	for i := range rows {
-		table.Add(choice(strconv.Itoa(i+1), &rows[i], strings.Join(rows[i].Names, ", ")))
+	for i, c := range rows {
+		table.Add(choice(strconv.Itoa(i+1), &c, named(&c)))
 	}
 	if c, want := a.Cliff, 1+a.Headroom; c != nil {
 		table.Add(choice("-", c, fmt.Sprintf("misses by %s: %s", text.Percent(1-c.Meets()/want), c.Sustained.Label())))
 	}
-	for i := range a.Next {
-		table.Add(choice("-", &a.Next[i].Row, a.Next[i].What))
+	for _, next := range a.Next {
+		table.Add(choice("-", &next.Row, next.What))
 	}
 	d.Add(table, owned.Detailed())
 	if len(rows) > 0 {
@@ -58,12 +58,12 @@ func Advice(a *advise.Advice, all bool) *page.Document {
 		d.Head.Tone, d.Head.Main = "pass", page.NewFigure(on, "cost", best.Month, "usd_micro_month")
 		d.Records = adviceRecords(rows)
 	} else if len(a.Next) > 0 {
-		next := &a.Next[0]
+		next := a.Next[0]
 		d.Head.Word += fmt.Sprintf("; %s: %s at %v a month", next.What, placed(&next.Row), next.Row.Month)
 	}
-	for i := range rows {
-		if c := &rows[i]; len(c.Names) > 0 {
-			d.Add(detailsOf(a, i, strings.Join(c.Names, ", "), c))
+	for i, c := range rows {
+		if len(c.Names) > 0 {
+			d.Add(detailsOf(a, i, named(&c), &c))
 		}
 	}
 	d.Add(less(a))
@@ -80,6 +80,9 @@ func Advice(a *advise.Advice, all bool) *page.Document {
 	return d
 }
 
+// named is what a candidate is the best at.
+func named(c *advise.Candidate) string { return strings.Join(c.Names, ", ") }
+
 // placed is a candidate in a few words: "8 x gp3 50 GiB raid10 on c8g.2xlarge".
 func placed(c *advise.Candidate) string { return LayoutText(c.Layout) + " on " + c.Type }
 
@@ -94,36 +97,30 @@ func detailsOf(a *advise.Advice, row int, name string, c *advise.Candidate) page
 
 // beside is the document of layouts that were named: what each gives of the demand, stream by stream, and for what.
 func beside(d *page.Document, a *advise.Advice) *page.Document {
-	t := page.NewTable("#", "<volumes", "<instance", "$/month", "sustained", "<limited by", "in bursts?", "latency?")
+	t := page.NewTable("#, <volumes, <instance, $/month, sustained, <limited by, in bursts?, latency?")
 	for _, s := range a.Demand.Streams {
 		t.Columns = append(t.Columns, page.Column{Name: text.Clean(s.Name, 20)})
 	}
 	d.Head.Tone = "fail"
 	meets := 0
 	var details []page.Block
-	for i := range a.Rows {
-		c := &a.Rows[i]
+	for i, c := range a.Rows {
 		enough := !slices.ContainsFunc(c.Streams, func(share float64) bool { return share < 1 })
 		if enough {
 			meets++
 			d.Head.Tone = "pass"
 		}
-		burst, cost := "", words.None
-		if c.Burst != nil {
-			burst = fmt.Sprintf("%s for %s", text.Percent(c.BurstTimes), text.Duration(c.Instance.BurstFor))
-		}
-		if c.VolumesMonth > 0 {
-			cost = dollars(c)
-		}
-		row := page.Cells(i+1, LayoutText(c.Layout), c.Type, cost, text.Percent(c.Times), c.Sustained.Label(), burst,
+		burst := fmt.Sprintf("%s for %s", text.Percent(c.BurstTimes), text.Duration(c.Instance.BurstFor))
+		row := page.Cells(i+1, LayoutText(c.Layout), c.Type, text.Either(c.VolumesMonth > 0, dollars(&c), words.None),
+			text.Percent(c.Times), c.Sustained.Label(), words.When(c.Burst != nil, burst),
 			words.Known("", units.LatencyOf(c.Latency)))
 		for _, share := range c.Streams {
 			row = append(row, page.T(text.Percent(share)))
 		}
 		t.Add(row)
-		details = append(details, detailsOf(a, i, LayoutText(c.Layout), c))
+		details = append(details, detailsOf(a, i, LayoutText(c.Layout), &c))
 	}
-	d.Head.Word = fmt.Sprintf("%d of %s can sustain %s", meets, text.Plural(len(a.Rows), "layout"), a.Demand.Name)
+	d.Head.Word = fmt.Sprintf("%d of %s can sustain %s", meets, text.Several(a.Rows, "layout"), a.Demand.Name)
 	d.Add(t)
 	d.Add(details...)
 	d.Add(page.Lead("note", slices.Concat(a.Rejected, a.Notes)...).Detailed())
@@ -133,14 +130,11 @@ func beside(d *page.Document, a *advise.Advice) *page.Document {
 // choice is a row: what a candidate costs, also of each I/O per second that it sustains, and how
 // often it meets the demand. What is owned and does not has no number.
 func choice(mark string, c *advise.Candidate, is string) []string {
-	times := words.None
-	if meets := c.Meets(); meets > 0 {
-		times = units.Number(meets)
+	times := text.Either(c.Meets() > 0, units.Number(c.Meets()), words.None)
+	is = text.Join(", ", is, words.When(c.ByBurst, "for "+text.Duration(c.Instance.BurstFor)))
+	return []string{
+		mark, LayoutText(c.Layout), c.Type, dollars(c), perIOPS(c.PerIOPS), times, is,
 	}
-	if c.ByBurst {
-		is = text.Join(", ", is, "for "+text.Duration(c.Instance.BurstFor))
-	}
-	return []string{mark, LayoutText(c.Layout), c.Type, dollars(c), perIOPS(c.PerIOPS), times, is}
 }
 
 // dollars is what a candidate costs a month, in a column that has the sign in its head.
@@ -148,10 +142,9 @@ func dollars(c *advise.Candidate) string { return strings.TrimPrefix(c.Month.Str
 
 // less is a table of what costs less than the first row, and for how long it throttles a series.
 func less(a *advise.Advice) page.Table {
-	t := page.Captioned("Cheaper than the first row, but throttled at times", "<volumes", "<instance", "$/month", "saved",
-		"throttled", "waits", "backlog??", "<worst at??")
-	for i := range a.Less {
-		c := &a.Less[i]
+	t := page.Captioned("Cheaper than the first row, but throttled at times", "<volumes, <instance, $/month, saved, "+
+		"throttled, waits, backlog??, <worst at??")
+	for _, c := range a.Less {
 		p := c.Replay
 		t.Add(LayoutText(c.Layout), c.Type, c.Month, a.Rows[0].Month-c.Month,
 			text.Duration(p.Throttled.Round(time.Second)), text.Duration(time.Duration(p.Wait).Round(time.Millisecond)),
@@ -160,23 +153,19 @@ func less(a *advise.Advice) page.Table {
 	return t
 }
 
-func adviceRecords(rows []advise.Candidate) *page.Table {
-	t := page.NewTable("row", "names", "volumes", "level", "instance", "usd_per_month", "times_the_demand", "afr")
-	for i := range rows {
-		c := &rows[i]
-		t.Add(i+1, strings.Join(c.Names, ", "), LayoutText(c.Layout), c.Layout.Level, c.Type,
+func adviceRecords(rows []advise.Candidate) page.Table {
+	t := page.NewTable("row, names, volumes, level, instance, usd_per_month, times_the_demand, afr")
+	for i, c := range rows {
+		t.Add(i+1, named(&c), LayoutText(c.Layout), c.Layout.Level, c.Type,
 			words.Decimal(float64(c.Month)/1e6, 2), words.Decimal(c.Times, 3), words.Decimal(c.AFR, 6))
 	}
-	return &t
+	return t
 }
 
 // CandidateLines say what a candidate costs, what limits it, how durable it is, and why the next
 // cheaper one does not do.
 func CandidateLines(c *advise.Candidate) []string {
-	peak := "demand"
-	if c.ByBurst {
-		peak = "peak"
-	}
+	peak := text.Either(c.ByBurst, "peak", "demand")
 	var lines text.Lines
 	lines.Say("%v for the volumes and %v for the %s (%s, %v, %s)", c.VolumesMonth, c.InstanceMonth, c.Type,
 		text.Plural(c.Instance.VCPUs, "vCPU"), c.Instance.Memory, c.Instance.Arch)
@@ -209,12 +198,11 @@ func survives(c *advise.Candidate) string {
 	switch {
 	case c.Layout.Local:
 		return "the data is lost when the instance stops"
+	case c.AFR == 0 && c.Survives != workload.LostVolume:
+		return "how often such volumes fail is not known"
 	case c.Survives == workload.LostVolume:
 		return "survives the loss of one volume of a pair; no failure rate is stated, because failures within a zone are " +
 			"not independent"
-	}
-	if c.AFR == 0 {
-		return "how often such volumes fail is not known"
 	}
 	digits := 2
 	if c.AFR < 0.0001 {
@@ -234,10 +222,7 @@ func LayoutText(l advise.Layout) string {
 		parts = append(parts, l.Spec.IOPS.String()+" IOPS")
 	}
 	if l.Spec.Rate > t.Rate.Included {
-		unit := " MiB/s"
-		if t.RateUnit() == units.MBPerSec {
-			unit = " MB/s"
-		}
+		unit := text.Either(t.RateUnit() == units.MBPerSec, " MB/s", " MiB/s")
 		parts = append(parts, units.Number(float64(l.Spec.Rate/t.RateUnit()))+unit)
 	}
 	if l.Level != topology.Single {
@@ -248,30 +233,29 @@ func LayoutText(l advise.Layout) string {
 
 // AdviceYAML is the plimsoll.yaml of a candidate, which plan, ceiling and lab take.
 func AdviceYAML(a *advise.Advice, c *advise.Candidate) string {
-	var b strings.Builder
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("# Advised by plimsoll for %s: %s, %v a month in %s.", text.Clean(a.Demand.Name, words.LongName), placed(c),
+	var y text.Lines
+	y.Say("# Advised by plimsoll for %s: %s, %v a month in %s.", text.Clean(a.Demand.Name, words.LongName), placed(c),
 		c.Month, a.Region)
 	for _, s := range CandidateLines(c) {
-		line("#   %s", text.Clean(s, words.LongSentence))
+		y.Say("#   %s", text.Clean(s, words.LongSentence))
 	}
 	l := c.Layout
-	line("instance: %s", c.Type)
-	line("arrays:")
-	b.WriteString(words.ArrayYAML("data", l.Level, l.Chunk, l.N))
+	y.Say("instance: %s", c.Type)
+	y.Say("arrays:")
+	words.ArrayYAML(&y, "data", l.Level, l.Chunk, l.N)
 	if l.Local {
-		line("      type: nvme")
-		line("      size: %d", uint64(l.Spec.Size))
+		y.Say("      type: nvme")
+		y.Say("      size: %d", uint64(l.Spec.Size))
 	} else {
-		line("      type: %s", l.Spec.Type)
-		line("      size: %dGiB", l.Spec.Size/units.GiB)
+		y.Say("      type: %s", l.Spec.Type)
+		y.Say("      size: %dGiB", l.Spec.Size/units.GiB)
 		if l.Spec.IOPS > 0 {
-			line("      iops: %s", l.Spec.IOPS.Arg())
+			y.Say("      iops: %s", l.Spec.IOPS.Arg())
 		}
 		if t, _ := cloud.TypeNamed(l.Spec.Type); l.Spec.Rate > 0 && t.OrdersRate() {
-			line("      throughput: %s", l.Spec.Rate.Arg())
+			y.Say("      throughput: %s", l.Spec.Rate.Arg())
 		}
 	}
-	line("    filesystem: {type: xfs, mount: /data}")
-	return b.String()
+	y.Say("    filesystem: {type: xfs, mount: /data}")
+	return strings.Join(y, "\n") + "\n"
 }

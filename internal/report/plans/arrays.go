@@ -9,6 +9,7 @@ import (
 	"plimsoll/internal/provision"
 	"plimsoll/internal/provision/records"
 	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 )
@@ -50,14 +51,10 @@ func array(anchor string, a *records.Work) page.Block {
 		return page.Sentences(fmt.Sprintf(
 			"%s: %s exists as declared. plimsoll did not create it, and teardown will not touch it.", a.Array, a.Top()))
 	}
+	mount := words.When(a.Want.Mount != "", fmt.Sprintf("%s on %s", a.Want.FS, a.Want.Mount))
 	s := page.Section{Anchor: anchor}
-	s.Title = fmt.Sprintf("%s: %s of %d volumes", a.Array, a.Want.Level, len(a.Members))
-	if a.Size() > 0 { // a plan for another machine may not know it
-		s.Title += fmt.Sprintf(", about %v", a.Size())
-	}
-	if a.Want.Mount != "" {
-		s.Title += fmt.Sprintf(", %s on %s", a.Want.FS, a.Want.Mount)
-	}
+	s.Title = text.Join(", ", fmt.Sprintf("%s: %s of %d volumes", a.Array, a.Want.Level, len(a.Members)),
+		words.Known("about", a.Size()), mount) // a plan for another machine may not know its size
 	s.Add(page.Sentences(a.Arithmetic()).Detailed(), members(a))
 	for i, st := range a.Steps {
 		state := map[records.StepState]string{
@@ -70,17 +67,14 @@ func array(anchor string, a *records.Work) page.Block {
 
 // members are an array's volumes, by what does not change and by what they are called today.
 func members(a *records.Work) page.Table {
-	t := page.NewTable("<serial", "<device", "size", "<model", "<")
+	t := page.NewTable("<serial, <device, size, <model, <")
 	t.Most = 2
 	for _, m := range a.Members {
-		row := page.Cells(m.Serial, m.Path, "–", m.Model, "")
-		if size := cmp.Or(m.Today, m.Size); size > 0 {
-			row[2] = page.Cells(size)[0]
-		}
+		lost := page.Cell{}
 		if m.Destroy {
-			row[4] = page.Cell{Text: "WHAT IS ON IT WILL BE LOST", Tone: "fail"}
+			lost = page.Cell{Text: "WHAT IS ON IT WILL BE LOST", Tone: "fail"}
 		}
-		t.Add(row)
+		t.Add(m.Serial, m.Path, cmp.Or(words.Known("", cmp.Or(m.Today, m.Size)), "–"), m.Model, lost)
 	}
 	return t
 }
@@ -101,8 +95,8 @@ func headed(head string, commands []string) []string {
 	return lines
 }
 
-func stepRecords(p *provision.Plan) *page.Table {
-	t := page.NewTable("array", "step", "title", "state", "affects", "run", "undo")
+func stepRecords(p *provision.Plan) page.Table {
+	t := page.NewTable("array, step, title, state, affects, run, undo")
 	for _, a := range p.Arrays {
 		for i, st := range a.Steps {
 			t.Add(a.Array, i+1, st.Title, st.State, strings.Join(st.Touches, " "),
@@ -110,12 +104,12 @@ func stepRecords(p *provision.Plan) *page.Table {
 				strings.Join(a.Commands(st.Undo), "; "))
 		}
 	}
-	return &t
+	return t
 }
 
 // Undo is the document of what teardown would do.
 func Undo(journals []*records.Work) *page.Document {
-	d := page.New("teardown", text.Plural(len(journals), "array")+" to take down", "arrays", journals)
+	d := page.New("teardown", text.Several(journals, "array")+" to take down", "arrays", journals)
 	for i, a := range slices.Backward(journals) {
 		c := page.Code{Lines: []string{}}
 		for n, st := range slices.Backward(a.Steps) {
@@ -137,9 +131,9 @@ func Differences(decl *topology.Declaration, diffs []provision.Difference) *page
 	d := page.New("verify", "as declared", "differences", diffs)
 	d.Head.Tone = "pass"
 	if len(diffs) > 0 {
-		d.Head.Word, d.Head.Tone = text.Plural(len(diffs), "difference"), "fail"
+		d.Head.Word, d.Head.Tone = text.Several(diffs, "difference"), "fail"
 	}
-	rows := page.NewTable("array", "what", "found", "expected")
+	rows := page.NewTable("array, what, found, expected")
 	lines := page.Note{}
 	suite := page.Suite{Name: "verify"}
 	for _, a := range decl.Arrays {
@@ -147,17 +141,17 @@ func Differences(decl *topology.Declaration, diffs []provision.Difference) *page
 		for _, f := range diffs {
 			if f.Array == a.Name {
 				phrase := fmt.Sprintf("%s: %s: %s; expected: %s", a.Name, f.What, f.Have, f.Want)
-				lines.Lines = append(lines.Lines, phrase)
+				lines.Say("%s", phrase)
 				rows.Add(a.Name, f.What, f.Have, f.Want)
 				one.Outcome, one.Message = page.Failed, phrase
 			}
 		}
 		if one.Outcome == page.Passed {
-			lines.Lines = append(lines.Lines, a.Name+": as declared")
+			lines.Say("%s: as declared", a.Name)
 		}
 		suite.Tests = append(suite.Tests, one)
 	}
-	d.Records, d.Tests = &rows, []page.Suite{suite}
+	d.Records, d.Tests = rows, []page.Suite{suite}
 	d.Add(lines)
 	return d
 }

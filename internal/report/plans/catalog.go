@@ -41,9 +41,9 @@ func CatalogEntry(name string, now time.Time) (d *page.Document, ok bool) {
 
 // catalogData is the JSON of all that the catalogue has.
 type catalogData struct {
-	Volumes   []cloud.VolumeType `json:"volumes"`
-	Drives    []cloud.DriveFacts `json:"drives"`
-	Instances []string           `json:"instances"`
+	Volumes   []cloud.VolumeType
+	Drives    []cloud.DriveFacts
+	Instances []string
 }
 
 func entry(word, name string, data any) *page.Document {
@@ -54,12 +54,12 @@ func catalog(now time.Time) *page.Document {
 	has := catalogData{cloud.VolumeTypes(), cloud.Drives(""), cloud.InstanceTypes("")}
 	d := entry(fmt.Sprintf("Limits and prices of %d types of volumes, %d drives and %s types of machines",
 		len(has.Volumes), len(has.Drives), text.Count(len(has.Instances))), "catalog", has)
-	types := page.Captioned("Volume types", "<type", "<provider", "<name??")
+	types := page.Captioned("Volume types", "<type, <provider, <name??")
 	types.Most = 16
 	for _, v := range cloud.VolumeTypes() {
 		types.Add(v.Type, v.Provider, v.Name)
 	}
-	models := page.Captioned("Drives", "<model", "<trust")
+	models := page.Captioned("Drives", "<model, <trust")
 	models.Level = page.Detail
 	last := ""
 	for _, one := range cloud.Drives("") {
@@ -72,7 +72,7 @@ func catalog(now time.Time) *page.Document {
 	for _, p := range cloud.Providers() {
 		counts.Say("%s %d", p.Terms().Cloud, len(p.Machines()))
 	}
-	all := page.NewTable("kind", "name", "provider", "title", "trust")
+	all := page.NewTable("kind, name, provider, title, trust")
 	for _, v := range cloud.VolumeTypes() {
 		all.Add("volume type", v.Type, v.Provider, v.Name, v.Trust)
 	}
@@ -82,17 +82,19 @@ func catalog(now time.Time) *page.Document {
 	for _, typ := range cloud.InstanceTypes("") {
 		all.Add("instance type", typ)
 	}
-	d.Records = &all
+	d.Records = all
 	d.Add(types, models, page.Sentences("Machine types: "+strings.Join(counts, ", ")+
 		". Part of a name lists those that contain it: plimsoll catalog c8g"), priceSources(now))
 	return d
 }
 
-// provenance adds where the figures of an entry are from.
-func provenance(f *page.Facts, p cloud.Provenance) {
+// sourceOf is where the figures of an entry are from.
+func sourceOf(p cloud.Provenance) page.Facts {
+	f := page.Facts{Level: page.Detail, Title: "Source"}
 	f.Add("source", p.Source)
 	f.Add("date", p.AsOf)
 	f.Add("trust", p.Trust)
+	return f
 }
 
 // mostRules are the limits of a type of volume that are no details.
@@ -104,22 +106,17 @@ func volumeType(v cloud.VolumeType, now time.Time) *page.Document {
 	if v.MaxSize > 0 {
 		rules.Say("size %v to %v", v.MinSize, v.MaxSize)
 	}
-	rules.Lines = append(rules.Lines, "latency: "+v.Latency)
+	rules.Say("latency: %s", v.Latency)
 	if v.Counted > 0 {
-		phrase := fmt.Sprintf("an I/O counts once for each %v or part of it", v.Counted)
-		if v.Merges {
-			phrase += "; sequential I/Os are merged up to that size first, as best the volume can"
-		}
-		rules.Lines = append(rules.Lines, phrase)
+		rules.Say("an I/O counts once for each %v or part of it%s", v.Counted,
+			words.When(v.Merges, "; sequential I/Os are merged up to that size first, as best the volume can"))
 	}
 	more := page.Note{Title: "More limits", Level: page.Detail, Of: "more limits"}
 	if n := len(rules.Lines); n > mostRules {
 		more.Lines, rules.Lines = rules.Lines[mostRules:], rules.Lines[:mostRules]
 	}
-	facts := page.Facts{Level: page.Detail, Title: "Source"}
-	provenance(&facts, v.Provenance)
 	d.Add(rules, page.Facts{Rows: []page.Fact{{Name: "price", Value: volumePrice(v, now)}}}, more)
-	rows := page.Captioned("Tiers", "<tier", "size", "IOPS", "bandwidth", "burst IOPS?", "burst bandwidth?")
+	rows := page.Captioned("Tiers", "<tier, size, IOPS, bandwidth, burst IOPS?, burst bandwidth?")
 	for _, t := range v.Tiers {
 		burst := []string{"", ""}
 		if t.Burst != (cloud.Limits{}) {
@@ -127,14 +124,14 @@ func volumeType(v cloud.VolumeType, now time.Time) *page.Document {
 		}
 		rows.Add(t.Name, t.Size, t.Sustained.IOPS, t.Sustained.Rate.SI(), burst)
 	}
-	d.Add(rows, facts)
+	d.Add(rows, sourceOf(v.Provenance))
 	return d
 }
 
 func instance(f cloud.InstanceFacts, now time.Time) *page.Document {
 	d := entry(fmt.Sprintf("%s: %d vCPUs, %v, %s", f.Type, f.VCPUs, f.Memory, f.Arch), "instance", pricedInstance(f))
-	rows := page.NewTable("<EBS", "IOPS of 16 KiB", "bandwidth")
-	rows.Keys("", "iops", "bandwidth_bytes_per_s")
+	rows := page.NewTable("<EBS, IOPS of 16 KiB, bandwidth")
+	rows.Keys(", iops, bandwidth_bytes_per_s")
 	var facts page.Facts
 	switch p := cloud.Named(f.Vendor); {
 	case p != nil && p != cloud.AWS():
@@ -144,12 +141,9 @@ func instance(f cloud.InstanceFacts, now time.Time) *page.Document {
 			facts.Add("a burst lasts", text.Duration(f.BurstFor)+" at full burst, longer below it: it is spent as credits")
 		}
 	default:
-		row := func(name string, l cloud.Limits) {
-			rows.Add(name, iopsCell(l.IOPS), rateCell(l.Rate))
-		}
-		row("sustained", f.Baseline)
+		rows.Add("sustained", limitCells(f.Baseline))
 		if f.Burst != (cloud.Limits{}) {
-			row("in bursts", f.Burst)
+			rows.Add("in bursts", limitCells(f.Burst))
 			facts.Add("a burst lasts", text.Duration(f.BurstFor)+", at least once in 24 h")
 		}
 	}
@@ -165,27 +159,21 @@ func instance(f cloud.InstanceFacts, now time.Time) *page.Document {
 		}
 	}
 	facts.Add("price", instancePrice(f, now))
-	source := page.Facts{Level: page.Detail, Title: "Source"}
-	provenance(&source, f.Provenance)
 	earlier := page.Note{Title: "Published earlier"}
 	for _, c := range f.Changes {
-		phrase := fmt.Sprintf("%s to %s: %v IOPS, %s", c.From, c.To, c.Burst.IOPS, c.Burst.Rate.SI())
-		if c.Baseline.IOPS > 0 && c.Baseline.IOPS != c.Burst.IOPS {
-			phrase += fmt.Sprintf("; baseline %v IOPS, %s", c.Baseline.IOPS, c.Baseline.Rate.SI())
-		}
-		earlier.Lines = append(earlier.Lines, phrase)
+		baseline := fmt.Sprintf("; baseline %v IOPS, %s", c.Baseline.IOPS, c.Baseline.Rate.SI())
+		earlier.Say("%s to %s: %v IOPS, %s%s", c.From, c.To, c.Burst.IOPS, c.Burst.Rate.SI(),
+			words.When(c.Baseline.IOPS > 0 && c.Baseline.IOPS != c.Burst.IOPS, baseline))
 	}
-	d.Add(rows, facts, page.Lead("note", f.Notes...), page.Lead("not known", f.Unknown...).Detailed(), earlier, source)
+	d.Add(rows, facts, page.Lead("note", f.Notes...), page.Lead("not known", f.Unknown...).Detailed(), earlier,
+		sourceOf(f.Provenance))
 	return d
 }
 
 // allowed is a table of what a machine of another cloud than EC2 allows its volumes.
 func allowed(f cloud.InstanceFacts, caching bool) page.Table {
-	name := "all"
-	if caching {
-		name = "uncached"
-	}
-	rows := page.NewTable("<volumes", "<sustained", "<in bursts?")
+	name := text.Either(caching, "uncached", "all")
+	rows := page.NewTable("<volumes, <sustained, <in bursts?")
 	caps := f.Caps
 	if f.Baseline.Known() {
 		caps = append([]cloud.Cap{{Name: name, Baseline: f.Baseline, Burst: f.Burst}}, caps...)
@@ -197,24 +185,19 @@ func allowed(f cloud.InstanceFacts, caching bool) page.Table {
 }
 
 func drives(name string, some []cloud.DriveFacts) *page.Document {
-	d := entry(fmt.Sprintf("%s: %s", name, text.Plural(len(some), "drive")), "drives", some)
+	d := entry(fmt.Sprintf("%s: %s", name, text.Several(some, "drive")), "drives", some)
 	for i, one := range some {
 		s := page.Section{Anchor: fmt.Sprintf("d%d", i), Title: fmt.Sprintf("%s, %s, %s", one.Model, one.Capacity,
 			one.Interface)}
-		rows := page.NewTable("<", "IOPS of 4 KiB", "sequential", "latency at depth 1")
+		rows := page.NewTable("<, IOPS of 4 KiB, sequential, latency at depth 1")
 		row := func(name string, n units.IOPS, r units.Rate, latency time.Duration) {
-			rate := ""
-			if r > 0 {
-				rate = r.SI()
-			}
-			rows.Add(name, cmp.Or(words.Known("", n), words.Unknown), cmp.Or(rate, words.Unknown),
+			rows.Add(name, cmp.Or(words.Known("", n), words.Unknown), cmp.Or(words.When(r > 0, r.SI()), words.Unknown),
 				cmp.Or(words.Known("", units.LatencyOf(latency)), words.Unknown))
 		}
 		l := one.Limits
 		row("read", l.ReadIOPS, l.ReadRate, one.ReadLatency)
 		row("write", l.WriteIOPS, l.WriteRate, one.WriteLatency)
-		facts := page.Facts{Level: page.Detail, Title: "Source"}
-		provenance(&facts, one.Provenance)
+		facts := sourceOf(one.Provenance)
 		facts.Add("note", one.Note)
 		s.Add(rows, facts)
 		d.Add(s)
@@ -234,18 +217,18 @@ func most(f cloud.InstanceFacts) string {
 }
 
 func instances(name string, types []string) *page.Document {
-	d := entry(fmt.Sprintf("%s: %s", name, text.Plural(len(types), "instance type")), "instances", types)
-	rows := page.NewTable("<type", "sustained IOPS", "sustained bandwidth", "burst IOPS", "burst bandwidth")
-	rows.Keys("type", "sustained_iops", "sustained_bandwidth_bytes_per_s", "burst_iops", "burst_bandwidth_bytes_per_s")
+	d := entry(fmt.Sprintf("%s: %s", name, text.Several(types, "instance type")), "instances", types)
+	rows := page.NewTable("<type, sustained IOPS, sustained bandwidth, burst IOPS, burst bandwidth")
+	rows.Keys("type, sustained_iops, sustained_bandwidth_bytes_per_s, burst_iops, burst_bandwidth_bytes_per_s")
 	for _, typ := range types {
 		f, _ := cloud.InstanceLimits(typ)
 		switch {
 		case !f.Baseline.Known():
 			rows.Add(typ, cmp.Or(most(f), words.Unknown))
 		case f.Burst == (cloud.Limits{}):
-			rows.Add(typ, iopsCell(f.Baseline.IOPS), rateCell(f.Baseline.Rate))
+			rows.Add(typ, limitCells(f.Baseline))
 		default:
-			rows.Add(typ, iopsCell(f.Baseline.IOPS), rateCell(f.Baseline.Rate), iopsCell(f.Burst.IOPS), rateCell(f.Burst.Rate))
+			rows.Add(typ, limitCells(f.Baseline), limitCells(f.Burst))
 		}
 	}
 	d.Add(rows)

@@ -20,15 +20,15 @@ import (
 
 // Outlook is a scenario and its ceiling, before anything is measured.
 type Outlook struct {
-	ID        int             `json:"id"`
-	Name      string          `json:"name"`
-	Role      topology.Role   `json:"role"`
-	Known     bool            `json:"known"`
-	Ceiling   ceiling.Ceiling `json:"ceiling"`
-	Binding   *ceiling.Bound  `json:"binding,omitempty"`
-	Next      *ceiling.Bound  `json:"next,omitempty"`
-	Sustained *ceiling.Bound  `json:"sustained,omitempty"`
-	Course    []ceiling.Step  `json:"course,omitempty"`
+	ID        int
+	Name      string
+	Role      topology.Role
+	Known     bool
+	Ceiling   ceiling.Ceiling
+	Binding   *ceiling.Bound `json:"binding,omitempty"`
+	Next      *ceiling.Bound `json:"next,omitempty"`
+	Sustained *ceiling.Bound `json:"sustained,omitempty"`
+	Course    []ceiling.Step `json:"course,omitempty"`
 
 	Loads []fio.Workload `json:"-"`
 }
@@ -65,8 +65,8 @@ func unknownHint(t *topology.Topology) string {
 
 // ceilingData is the JSON of ceilings.
 type ceilingData struct {
-	Topology  *topology.Topology `json:"topology"`
-	Scenarios []Outlook          `json:"scenarios"`
+	Topology  *topology.Topology
+	Scenarios []Outlook
 }
 
 // Ceilings is the document of the ceilings of a suite's scenarios: one in detail, several as a
@@ -131,10 +131,7 @@ func (o Outlook) sustains(b *ceiling.Bound) bool {
 
 // burstFor is how long a burst lasts, in words.
 func burstFor(held ceiling.Held) string {
-	if held.For > 0 {
-		return "for " + text.Duration(held.For)
-	}
-	return "in bursts"
+	return text.Either(held.For > 0, "for "+text.Duration(held.For), "in bursts")
 }
 
 // main is what is sustained, nil where that is not known.
@@ -157,7 +154,7 @@ const mostNames = 2
 
 // outlooks is the table of a suite.
 func outlooks(d *page.Document, t *topology.Topology, suite string, all []Outlook) {
-	rows := page.NewTable("<#", "<scenario", "sustained", "<limited by", "short test", "for", "<limited by?")
+	rows := page.NewTable("<#, <scenario, sustained, <limited by, short test, for, <limited by?")
 	var known []Outlook
 	var unknown, single, bursts []string
 	var same text.Groups // numbers by figures: scenarios that have the same share a row
@@ -175,11 +172,8 @@ func outlooks(d *page.Document, t *topology.Topology, suite string, all []Outloo
 		known = append(known, o)
 		short, until, by := "same", "", ""
 		if held.Then != nil {
-			short, until, by = o.figure(held.Now), "?", held.Now.Label()
+			short, until, by = o.figure(held.Now), cmp.Or(words.Known("", held.For), "?"), held.Now.Label()
 			bursts = append(bursts, id)
-			if held.For > 0 {
-				until = text.Duration(held.For)
-			}
 		}
 		row := []string{o.figure(held.Lasts()), o.lasting().Label(), short, until, by}
 		key := fmt.Sprint(row)
@@ -208,10 +202,7 @@ func outlooks(d *page.Document, t *topology.Topology, suite string, all []Outloo
 	add(unknown, unknownHint(t))
 	if len(known) > 0 {
 		d.Add(rows)
-		size := ""
-		if len(bursts) > 0 {
-			size = "Size a database by the sustained figure: a short test sees the burst."
-		}
+		size := words.When(len(bursts) > 0, "Size a database by the sustained figure: a short test sees the burst.")
 		one := fmt.Sprintf("One scenario in full: plimsoll ceiling %s %d …", text.ShellQuote(text.Clean(suite, 40)),
 			known[0].ID)
 		notes.Say("%s", text.Join(" ", size, remediesOf(t, known), one))
@@ -296,13 +287,13 @@ func (o Outlook) section(t *topology.Topology) page.Section {
 		s.Add(page.Sentences(unknownHint(t)))
 		return s
 	}
-	rows := page.NewTable("<limit", "IOPS", "bandwidth?", "<", "<how?")
+	rows := page.NewTable("<limit, IOPS, bandwidth?, <, <how?")
 	for i := range o.Ceiling.Bounds {
 		b := &o.Ceiling.Bounds[i]
 		note := map[[2]bool]string{
 			{true, false}: "limits a short test", {true, true}: "the limit, sustained", {false, true}: "sustained limit",
 		}[[2]bool{b == o.Binding, o.sustains(b)}]
-		tone := map[bool]string{true: "warn"}[note != ""]
+		tone := words.When(note != "", "warn")
 		if b.Burst && b.BurstFor > 0 {
 			note = text.Join(", ", note, "for "+text.Duration(b.BurstFor))
 		}
@@ -488,33 +479,33 @@ func arraySummary(a *topology.Array) string {
 func origins(topo *topology.Topology, all []Outlook) []page.Block {
 	var assumed, sources []string
 	for _, o := range all {
-		assumed = append(assumed, o.Ceiling.Notes...)
+		for _, note := range o.Ceiling.Notes {
+			assumed = text.Once(assumed, note)
+		}
 		for _, b := range o.Ceiling.Bounds {
 			if b.Origin.Where != "" {
-				sources = append(sources, string(b.Origin.Kind)+": "+b.Origin.Where)
+				sources = text.Once(sources, string(b.Origin.Kind)+": "+b.Origin.Where)
 			}
 		}
 	}
-	for i := range topo.Arrays {
-		a := &topo.Arrays[i]
+	for _, a := range topo.Arrays {
 		if from := a.OriginOf("chunk"); a.Chunk > 0 && from.Kind == topology.Assumed {
-			assumed = append(assumed, fmt.Sprintf("chunks of %v, %s", a.Chunk, from.Where))
+			assumed = text.Once(assumed, fmt.Sprintf("chunks of %v, %s", a.Chunk, from.Where))
 		}
 	}
-	note := func(title string, lines []string) page.Block {
-		n := page.Note{Title: title, Level: page.Detail}
-		for _, phrase := range lines {
-			n.Lines = text.Once(n.Lines, phrase)
-		}
-		return n
+	for _, note := range topo.Notes {
+		assumed = text.Once(assumed, note)
 	}
-	return []page.Block{note("Assumptions", append(assumed, topo.Notes...)), note("Sources", sources)}
+	return []page.Block{
+		page.Note{Title: "Assumptions", Level: page.Detail, Lines: assumed},
+		page.Note{Title: "Sources", Level: page.Detail, Lines: sources},
+	}
 }
 
 // boundRecords has a row for each bound of each scenario.
-func boundRecords(all []Outlook) *page.Table {
-	t := page.NewTable("id", "scenario", "role", "limit", "iops", "bandwidth_bytes_per_s", "burst", "burst_s",
-		"short_test", "sustained", "how", "source")
+func boundRecords(all []Outlook) page.Table {
+	t := page.NewTable("id, scenario, role, limit, iops, bandwidth_bytes_per_s, burst, burst_s, short_test, " +
+		"sustained, how, source")
 	for _, o := range all {
 		for i := range o.Ceiling.Bounds {
 			b := &o.Ceiling.Bounds[i]
@@ -522,7 +513,7 @@ func boundRecords(all []Outlook) *page.Table {
 				words.Decimal(b.BurstFor.Seconds(), 0), b == o.Binding, o.sustains(b), b.How, words.Origin(b.Origin))
 		}
 	}
-	return &t
+	return t
 }
 
 // workloads describes loads: "8 KiB random reads, 64 in flight in each of 4 jobs".
@@ -530,7 +521,7 @@ func workloads(loads []fio.Workload) string {
 	var all []string
 	for _, w := range loads {
 		bs := max(w.ReadBS, w.WriteBS).String()
-		order := map[bool]string{true: "sequential", false: "random"}[w.Sequential]
+		order := text.Either(w.Sequential, "sequential", "random")
 		what := "writes"
 		switch {
 		case w.ReadShare == 1:

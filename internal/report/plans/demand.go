@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 	"plimsoll/internal/workload"
@@ -13,16 +14,15 @@ import (
 // demandView is a demand with what follows from it, as --json prints it.
 type demandView struct {
 	*workload.Demand
-	Peak     workload.Load `json:"peak"`
-	Mean     workload.Load `json:"mean"`
-	HalfHour workload.Load `json:"mean_30_min"`
-	Counted  units.IOPS    `json:"counted_iops"`        // at peak, one for each 256 KiB, as EBS and Premium SSD count
-	Merged   units.IOPS    `json:"counted_if_merged"`   // if sequential neighbours are merged, as EBS does
-	InFlight float64       `json:"in_flight"`           // at Latency
-	Latency  units.Latency `json:"in_flight_latency"`   // assumed unless stated
-	Written  float64       `json:"written_bytes_share"` // over a long time
-	WrittenN float64       `json:"written_ios_share"`
-	Quiet    float64       `json:"time_without_reads"`
+	Peak, Mean workload.Load
+	HalfHour   workload.Load `json:"mean_30_min"`
+	Counted    units.IOPS    `json:"counted_iops"`      // at peak, one for each 256 KiB, as EBS and Premium SSD count
+	Merged     units.IOPS    `json:"counted_if_merged"` // if sequential neighbours are merged, as EBS does
+	InFlight   float64       // at Latency
+	Latency    units.Latency `json:"in_flight_latency"`   // assumed unless stated
+	Written    float64       `json:"written_bytes_share"` // over a long time
+	WrittenN   float64       `json:"written_ios_share"`
+	Quiet      float64       `json:"time_without_reads"`
 }
 
 // burstDay is for how long a day an EC2 instance may exceed its baseline (AWS states at least so
@@ -57,15 +57,14 @@ func Demand(d *workload.Demand, latency time.Duration, assumed bool) *page.Docum
 	doc := page.New("demand", fmt.Sprintf("%s: %v IOPS and %v at peak", d.Name, v.Peak.IOPS, v.Peak.Rate), "demand", v)
 	doc.Head.Main = page.NewFigure(d.Name, "peak_iops", v.Peak.IOPS, "per_s")
 	doc.Head.About = d.About
-	t := page.NewTable("<stream", "<does", "I/O", "IOPS", "bandwidth", "active", "in flight")
-	t.Keys("stream", "does", "block_bytes", "iops", "bandwidth_bytes_per_s", "active_percent", "in_flight")
+	t := page.NewTable("<stream, <does, I/O, IOPS, bandwidth, active, in flight")
+	t.Keys("stream, does, block_bytes, iops, bandwidth_bytes_per_s, active_percent, in_flight")
 	add := func(name, does string, block, active page.Cell, l workload.Load, inFlight float64) {
 		t.Add(name, does, block, iopsCell(l.IOPS), page.Exact(l.Rate.String(), l.Rate), active,
 			page.Exact(units.Number(inFlight), inFlight))
 	}
-	for i := range d.Streams {
-		s := &d.Streams[i]
-		add(s.Name, doing(s), page.Exact(blocks(s), s.MeanBlock()), page.Exact(share(s.Duty()), 100*s.Duty()),
+	for _, s := range d.Streams {
+		add(s.Name, doing(&s), page.Exact(blocks(&s), s.MeanBlock()), page.Exact(share(s.Duty()), 100*s.Duty()),
 			workload.Load{IOPS: s.IOPS, Rate: s.Rate}, s.InFlight(latency))
 	}
 	line := func(name string, l workload.Load) {
@@ -86,7 +85,7 @@ func Demand(d *workload.Demand, latency time.Duration, assumed bool) *page.Docum
 }
 
 func doing(s *workload.Stream) string {
-	order := map[bool]string{true: "random", false: "seq"}[s.Random]
+	order := text.Either(s.Random, "random", "seq")
 	switch {
 	case !s.Writes():
 		return order + " read"
@@ -104,10 +103,7 @@ func blocks(s *workload.Stream) string {
 }
 
 func share(v float64) string {
-	if v == 1 {
-		return "100 %"
-	}
-	return text.Percent(v)
+	return text.Either(v == 1, "100 %", text.Percent(v))
 }
 
 // mostNotes are those of a demand that are no details.
@@ -119,10 +115,7 @@ func demandNotes(v demandView, assumed bool) []string {
 	for _, why := range v.AtLeast {
 		notes.Say("At least: %s. The true demand may be larger.", why)
 	}
-	stated := "as stated"
-	if assumed {
-		stated = "assumed; set it with --latency"
-	}
+	stated := text.Either(assumed, "assumed; set it with --latency", "as stated")
 	notes.Say("In flight is IOPS × latency (Little's law), with %v per I/O (%s). Anything beyond this only queues.",
 		v.Latency, stated)
 	if v.Merged < v.Counted {
@@ -132,17 +125,13 @@ func demandNotes(v demandView, assumed bool) []string {
 		notes.Say("Volumes that count in units of 256 KiB see %v I/Os per second at peak: a larger I/O counts several times.",
 			v.Counted)
 	}
-	for i := range v.Streams {
-		s := &v.Streams[i]
+	for _, s := range v.Streams {
 		if b := s.Burst; b != nil {
 			day := time.Duration(s.Duty() * float64(24*time.Hour))
-			phrase := fmt.Sprintf("%s bursts for %s every %s, %s times a day: %s a day in all",
+			notes.Say("%s bursts for %s every %s, %s times a day: %s a day in all%s.",
 				s.Name, text.Duration(b.For), text.Duration(b.Every),
-				units.IOPS(float64(24*time.Hour)/float64(b.Every)), text.Duration(day.Round(time.Minute)))
-			if day > burstDay {
-				phrase += ", more than the 30 min that a cloud machine's full burst lasts"
-			}
-			notes.Say("%s.", phrase)
+				units.IOPS(float64(24*time.Hour)/float64(b.Every)), text.Duration(day.Round(time.Minute)),
+				words.When(day > burstDay, ", more than the 30 min that a cloud machine's full burst lasts"))
 		}
 		if least := s.Latency.Smallest(); least > 0 && least < 300*time.Microsecond {
 			notes.Say("%s wants %v: no network volume answers so fast, only local drives do.", s.Name,
@@ -150,12 +139,9 @@ func demandNotes(v demandView, assumed bool) []string {
 		}
 	}
 	if v.Written > 0 && v.Written < 1 {
-		phrase := fmt.Sprintf("Over time %s of the bytes and %s of the I/Os are writes", text.Percent(v.Written),
-			text.Percent(v.WrittenN))
-		if v.Quiet > 0 {
-			phrase += fmt.Sprintf("; for %s of the time there are no reads", text.Percent(v.Quiet))
-		}
-		notes.Say("%s.", phrase)
+		quiet := words.When(v.Quiet > 0, fmt.Sprintf("; for %s of the time there are no reads", text.Percent(v.Quiet)))
+		notes.Say("Over time %s of the bytes and %s of the I/Os are writes%s.", text.Percent(v.Written),
+			text.Percent(v.WrittenN), quiet)
 	}
 	for _, n := range v.Notes {
 		notes.Say("%s", text.Sentence(n))

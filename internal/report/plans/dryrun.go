@@ -32,7 +32,7 @@ func DryRun(p bench.Plan) *page.Document {
 		targets.Add(string(t.Role), t.Path)
 	}
 	blocks := []page.Block{targets}
-	rows := page.NewTable("id", "scenario", "role", "takes_s", "command")
+	rows := page.NewTable("id, scenario, role, takes_s, command")
 	for i, s := range p.Suite.Scenarios {
 		took := s.Takes()
 		sum += took
@@ -60,41 +60,38 @@ func DryRun(p bench.Plan) *page.Document {
 	d := page.New("dry run", "Nothing was run", "dry_run", data)
 	d.Add(blocks...)
 	d.Add(page.Sentences(fmt.Sprintf("%s, %s in all with cooldowns, after the files are prefilled",
-		text.Plural(len(p.Suite.Scenarios), "scenario"), text.Duration(sum.Round(time.Second)))))
-	d.Records = &rows
+		text.Several(p.Suite.Scenarios, "scenario"), text.Duration(sum.Round(time.Second)))))
+	d.Records = rows
 	return d
 }
 
 // dryPlan is what a run would do, as JSON; names of the fields end in their units.
 type dryPlan struct {
-	Suite     string            `json:"suite"`
-	Scenarios []dryScenario     `json:"scenarios"`
-	Settings  bundle.Settings   `json:"settings"`
+	Suite     string
+	Scenarios []dryScenario
+	Settings  bundle.Settings
 	Rounds    *bundle.RoundPlan `json:"rounds,omitempty"`
 	Budget    time.Duration     `json:"budget_ns,omitempty"`
-	Out       string            `json:"out"`
-	Labels    map[string]string `json:"labels"`
-	Consent   permit.Consent    `json:"consent"`
-	Policy    verdict.Policy    `json:"policy"`
-	Topology  topology.Topology `json:"topology"`
-	Database  *suite.Server     `json:"database,omitempty"`
+	Out       string
+	Labels    map[string]string
+	Consent   permit.Consent
+	Policy    verdict.Policy
+	Topology  topology.Topology
+	Database  *suite.Server `json:"database,omitempty"`
 }
 
 type dryScenario struct {
-	ID       int             `json:"id"`
-	Name     string          `json:"name"`
-	Role     topology.Role   `json:"role"`
-	Takes    time.Duration   `json:"takes_ns"`
+	ID       int
+	Name     string
+	Role     topology.Role
+	Takes    time.Duration
 	Command  string          `json:"command,omitempty"`
 	Postgres *suite.Postgres `json:"postgres,omitempty"`
 }
 
 // Expected is a scenario's running time, for people.
 func Expected(d time.Duration) string {
-	if d == 0 {
-		return "ends when its work is done"
-	}
-	return text.Duration(d)
+	return text.Either(d == 0, "ends when its work is done", text.Duration(d))
 }
 
 // PostgresLoad is what a scenario will ask of the server, in words.

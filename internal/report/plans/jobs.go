@@ -18,16 +18,16 @@ import (
 
 // Job is a scenario as fio is given it.
 type Job struct {
-	ID         int           `json:"id"`
-	Name       string        `json:"name"`
-	Title      string        `json:"title,omitempty"`
-	Why        string        `json:"why,omitempty"`
-	Role       topology.Role `json:"role"`
-	Before     []string      `json:"before,omitempty"` // shell lines that make what the command works on
-	Command    []string      `json:"command"`
-	Shell      []string      `json:"shell,omitempty"` // of a scenario that is PostgreSQL's, a line each
-	JobFile    string        `json:"job_file"`
-	Thresholds []string      `json:"thresholds,omitempty"`
+	ID         int
+	Name       string
+	Title      string `json:"title,omitempty"`
+	Why        string `json:"why,omitempty"`
+	Role       topology.Role
+	Before     []string `json:"before,omitempty"` // shell lines that make what the command works on
+	Command    []string
+	Shell      []string `json:"shell,omitempty"` // of a scenario that is PostgreSQL's, a line each
+	JobFile    string
+	Thresholds []string `json:"thresholds,omitempty"`
 }
 
 // NewJob is scenario c with its job placed on a path; one of PostgreSQL, which plimsoll starts a server of its own
@@ -48,8 +48,8 @@ func NewJob(c suite.Scenario, job *fio.JobFile) Job {
 // Jobs is the document of the command line and the job file of each scenario, as a shell script:
 // what the scenarios work on is made first, and what is no command is a comment.
 func Jobs(all []Job) *page.Document {
-	d := page.New("scenarios", "# commands of "+text.Plural(len(all), "scenario"), "scenarios", all) // a shell's comment
-	rows := page.NewTable("id", "name", "title", "role", "command", "thresholds")
+	d := page.New("scenarios", "# commands of "+text.Several(all, "scenario"), "scenarios", all) // a shell's comment
+	rows := page.NewTable("id, name, title, role, command, thresholds")
 	for _, j := range all {
 		c := page.Code{Free: true, Lines: []string{fmt.Sprintf("# %d %s: %s", j.ID, text.Clean(j.Name, 0),
 			text.Clean(j.Title, 0))}}
@@ -72,14 +72,14 @@ func Jobs(all []Job) *page.Document {
 		d.Add(c)
 		rows.Add(j.ID, j.Name, j.Title, j.Role, line, strings.Join(j.Thresholds, "; "))
 	}
-	d.Records = &rows
+	d.Records = rows
 	return d
 }
 
 // Suites is the document of the suites there are.
 func Suites(all []*suite.Suite) *page.Document {
-	d := page.New("suites", text.Plural(len(all), "suite"), "suites", all)
-	rows := page.NewTable("<suite", "scenarios", "<description")
+	d := page.New("suites", text.Several(all, "suite"), "suites", all)
+	rows := page.NewTable("<suite, scenarios, <description")
 	for _, s := range all {
 		rows.Add(s.Name, len(s.Scenarios), s.Description)
 	}
@@ -90,9 +90,9 @@ func Suites(all []*suite.Suite) *page.Document {
 // Rules is the document of findings that plimsoll knows, with their pages where they were named. data is
 // its JSON.
 func Rules(all []finding.Page, named bool, data any) *page.Document {
-	d := page.New("rules", text.Plural(len(all), "finding"), "rules", data)
-	rows := page.NewTable("<code", "<severity", "<title")
-	texts := page.NewTable("code", "severity", "title", "when", "why", "fix")
+	d := page.New("rules", text.Several(all, "finding"), "rules", data)
+	rows := page.NewTable("<code, <severity, <title")
+	texts := page.NewTable("code, severity, title, when, why, fix")
 	var pages []page.Block
 	for _, r := range all {
 		rows.Add(r.Code, r.Severity, r.Title)
@@ -104,21 +104,20 @@ func Rules(all []finding.Page, named bool, data any) *page.Document {
 	}
 	d.Add(rows)
 	d.Add(pages...)
-	d.Records = &texts
+	d.Records = texts
 	return d
 }
 
 // Changes is the document of settings before and after, and of the finding that recommends each.
 func Changes(all []tune.Change) *page.Document {
 	d := page.New("changes", "", "changes", all)
-	rows := page.NewTable("at", "before", "after", "code")
+	d.Records = page.NewTable("at, before, after, code")
 	for _, c := range all {
 		d.Add(page.Sentences(fmt.Sprintf("%s: %s -> %s (%s)", c.At, c.Old, c.Value, c.Code)))
-		rows.Add(c.At, c.Old, c.Value, c.Code)
+		d.Records.Add(c.At, c.Old, c.Value, c.Code)
 	}
 	if len(all) == 0 {
 		d.Add(page.Sentences("nothing to change: what check recommends here is already set"))
 	}
-	d.Records = &rows
 	return d
 }

@@ -17,10 +17,10 @@ import (
 
 // Foreseen is what the model says of a layout that need not be built.
 type Foreseen struct {
-	Name      string             `json:"name"`
-	Topology  *topology.Topology `json:"topology"`
-	Scenarios []Outlook          `json:"scenarios"`
-	Month     cloud.USD          `json:"usd_micro_month,omitempty"` // of the volumes; absent: no price is known
+	Name      string
+	Topology  *topology.Topology
+	Scenarios []Outlook
+	Month     cloud.USD `json:"usd_micro_month,omitempty"` // of the volumes; absent: no price is known
 }
 
 // Foresee is a layout with its ceilings.
@@ -60,12 +60,12 @@ func Layouts(all []Foreseen) *page.Document {
 	d := page.New("layouts", best(all), "layouts", all)
 	d.Records = layoutRecords(all)
 	d.Head.About, _ = layout(all[0].Topology)
-	t := page.NewTable("#", "<scenario", "<bound by?")
+	t := page.NewTable("#, <scenario, <bound by?")
 	for i, f := range all {
 		t.Columns = append(t.Columns, page.Column{Name: text.Clean(f.Name, 20), Priority: max(0, i-4)})
 	}
-	spent := page.Captioned("Sustained, once bursts are spent")
-	if spent.Columns = t.Columns; len(all[0].Scenarios) > 3 {
+	spent := page.Table{Caption: "Sustained, once bursts are spent", Columns: t.Columns}
+	if len(all[0].Scenarios) > 3 {
 		spent.Level = page.Detail
 	}
 	for i, one := range all[0].Scenarios {
@@ -145,14 +145,14 @@ func sameByModel(all []Foreseen) []string {
 		differs := func(v float64) bool { return math.Abs(v) >= ceiling.Alike }
 		if len(logs) > 0 && !slices.ContainsFunc(logs, differs) {
 			lines.Say("by the model, %s cannot differ from %s in %s of %d", f.Name, all[0].Name,
-				text.Plural(len(logs), "scenario"), len(f.Scenarios))
+				text.Several(logs, "scenario"), len(f.Scenarios))
 		}
 	}
 	return lines
 }
 
-func layoutRecords(all []Foreseen) *page.Table {
-	t := page.NewTable("layout", "scenario", "iops", "bandwidth_bytes_per_s", "bound_by", "ratio", "usd_month")
+func layoutRecords(all []Foreseen) page.Table {
+	t := page.NewTable("layout, scenario, iops, bandwidth_bytes_per_s, bound_by, ratio, usd_month")
 	for _, f := range all {
 		for i, o := range f.Scenarios {
 			if o.Binding == nil {
@@ -163,5 +163,5 @@ func layoutRecords(all []Foreseen) *page.Table {
 				o.Binding.Label(), words.Decimal(ratio, 4), words.Decimal(float64(f.Month)/1e6, 2))
 		}
 	}
-	return &t
+	return t
 }

@@ -16,13 +16,13 @@ import (
 
 // Limited is how a share of a device is kept for one control group.
 type Limited struct {
-	Path    string            `json:"path"`
-	Device  *block.Device     `json:"device"`
-	Keep    string            `json:"keep"`
-	Share   float64           `json:"share"`
-	Rates   []ceiling.Rate    `json:"rates"`   // what the storage sustains
-	Allowed []ceiling.Allowed `json:"allowed"` // of each of the others
-	Wait    time.Duration     `json:"wait_ns"` // for the others, of one I/O of the group that is kept
+	Path    string
+	Device  *block.Device
+	Keep    string
+	Share   float64
+	Rates   []ceiling.Rate    // what the storage sustains
+	Allowed []ceiling.Allowed // of each of the others
+	Wait    time.Duration     // for the others, of one I/O of the group that is kept
 	Groups  []LimitedGroup    `json:"others"`
 	V1      bool              `json:"version_1,omitempty"`
 	Cost    time.Duration     `json:"cost_latency_ns,omitempty"`
@@ -30,9 +30,8 @@ type Limited struct {
 
 // LimitedGroup is one of the others, and what it is set to.
 type LimitedGroup struct {
-	Name string          `json:"name"`
-	Dir  string          `json:"dir"`
-	Set  topology.Limits `json:"set"`
+	Name, Dir string
+	Set       topology.Limits
 }
 
 // Differences are the limits that are not set as they should be.
@@ -56,19 +55,19 @@ func (l *Limited) Differences() []string {
 // Limits is the document of limits to set: the numbers with their sources, then the lines in each form.
 func Limits(l *Limited, check bool) *page.Document {
 	d := page.New("limits", "", "limits", l)
-	numbers, values := page.NewTable("<limit", "per second", "<of what is sustained"), map[string]string{}
+	numbers, values := page.NewTable("<limit, per second, <of what is sustained"), map[string]string{}
 	var sources []string
 	for _, a := range l.Allowed {
 		values[a.Key], sources = fmt.Sprint(a.Value), text.Once(sources, words.Origin(a.Of.Origin))
 		numbers.Add(a.Key, page.Cell{Text: text.Count(a.Value), Raw: values[a.Key]}, a.Of.Label()+": "+a.Of.How)
 	}
-	d.Records = &numbers
+	d.Records = numbers
 	d.Head.Word = fmt.Sprintf("To keep %s of %s for %s, limit each of the others to %s reads and %s writes per second",
 		text.Percent(l.Share), l.Path, l.Keep, values["riops"], values["wiops"])
 	if diffs := l.Differences(); check {
 		d.Head.Word, d.Head.Tone = "set as it should be", "pass"
 		if len(diffs) > 0 {
-			d.Head.Word = text.Plural(len(diffs), "limit is", "limits are") + " not set as they should be"
+			d.Head.Word = text.Several(diffs, "limit is", "limits are") + " not set as they should be"
 			d.Head.Tone = "fail"
 			d.Add(page.Sentences(diffs...))
 		}
@@ -91,21 +90,18 @@ func Limits(l *Limited, check bool) *page.Document {
 		"riops": {"ReadIOPS", "read_iops"}, "wiops": {"WriteIOPS", "write_iops"},
 		"rbps": {"ReadBandwidth", "read_bps"}, "wbps": {"WriteBandwidth", "write_bps"},
 	}
-	var v2, unit, v1, docker []string
+	var v2, unit, v1, docker text.Lines
 	for _, g := range l.Groups {
-		parts := []string{device}
-		set := []string{"systemctl", "set-property", g.Name}
+		parts, set := text.Lines{device}, text.Lines{"systemctl", "set-property", g.Name}
 		for _, a := range l.Allowed {
 			name := named[a.Key]
-			parts = append(parts, fmt.Sprintf("%s=%d", a.Key, a.Value))
-			set = append(set, fmt.Sprintf("IO%sMax=%s %d", name.systemd, l.Device.Path, a.Value))
-			v1 = append(v1, fmt.Sprintf("echo '%s %d' > %s", device, a.Value,
-				text.ShellQuote(g.Dir+"/blkio.throttle."+name.v1+"_device")))
-			docker = append(docker, fmt.Sprintf("--device-%s %s", strings.ReplaceAll(name.v1, "_", "-"),
-				text.ShellQuote(fmt.Sprintf("%s:%d", l.Device.Path, a.Value))))
+			parts.Say("%s=%d", a.Key, a.Value)
+			set.Say("IO%sMax=%s %d", name.systemd, l.Device.Path, a.Value)
+			v1.Say("echo '%s %d' > %s", device, a.Value, text.ShellQuote(g.Dir+"/blkio.throttle."+name.v1+"_device"))
+			docker.Say("--device-%s %s", strings.ReplaceAll(name.v1, "_", "-"),
+				text.ShellQuote(fmt.Sprintf("%s:%d", l.Device.Path, a.Value)))
 		}
-		v2 = append(v2,
-			fmt.Sprintf("echo %s > %s", text.ShellQuote(strings.Join(parts, " ")), text.ShellQuote(g.Dir+"/io.max")))
+		v2.Say("echo %s > %s", text.ShellQuote(strings.Join(parts, " ")), text.ShellQuote(g.Dir+"/io.max"))
 		unit = append(unit, text.ShellLine(set))
 	}
 	if l.V1 {
@@ -116,15 +112,15 @@ func Limits(l *Limited, check bool) *page.Document {
 	}
 	d.Add(page.Code{Title: "systemd (permanent)", Level: page.Detail, Lines: unit})
 	if l.Cost > 0 {
-		model := []string{device, "ctrl=user model=linear"}
+		model := text.Lines{device, "ctrl=user model=linear"}
 		for _, r := range l.Rates {
-			model = append(model, fmt.Sprintf("%s=%d", r.Key, uint64(r.Per())))
+			model.Say("%s=%d", r.Key, uint64(r.Per()))
 		}
-		d.Add(page.Code{Title: "io.cost, in the outermost group, with weights instead of limits", Lines: []string{
-			fmt.Sprintf("echo '%s' > /sys/fs/cgroup/io.cost.model", strings.Join(model, " ")),
-			fmt.Sprintf("echo '%s enable=1 ctrl=user rpct=95.00 rlat=%d wpct=95.00 wlat=%[2]d min=50.00 max=150.00' > "+
-				"/sys/fs/cgroup/io.cost.qos", device, l.Cost.Microseconds()),
-		}})
+		cost := page.Code{Title: "io.cost, in the outermost group, with weights instead of limits"}
+		cost.Say("echo '%s' > /sys/fs/cgroup/io.cost.model", strings.Join(model, " "))
+		cost.Say("echo '%s enable=1 ctrl=user rpct=95.00 rlat=%d wpct=95.00 wlat=%[2]d min=50.00 max=150.00' > "+
+			"/sys/fs/cgroup/io.cost.qos", device, l.Cost.Microseconds())
+		d.Add(cost)
 	}
 	d.Add(page.Code{Title: "docker run", Level: page.Detail, Lines: docker})
 	if len(l.Device.Slaves) > 0 {

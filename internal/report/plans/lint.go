@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -118,8 +119,7 @@ func Lint(l Linted) *page.Document {
 		d.Silenced = append(d.Silenced, l.block(f, i))
 	}
 	d.Tests = l.tests()
-	rows := d.FindingRecords()
-	d.Records = &rows
+	d.Records = d.FindingRecords()
 	var note page.Note
 	for _, rule := range slices.Sorted(slices.Values(more.Heads)) {
 		slices.Sort(more.Of[rule])
@@ -166,40 +166,22 @@ func (l Linted) read() Read {
 
 // String is what was read in words: 2 fio commands (1 in part) and 1 job file in 3 documents.
 func (r Read) String() string {
-	var all []string
-	add := func(n int, one, behind string) {
-		if n > 0 {
-			all = append(all, text.Plural(n, one)+behind)
-		}
-	}
-	behind := ""
-	if r.InPart > 0 {
-		behind = fmt.Sprintf(" (%d in part)", r.InPart)
-	}
-	add(r.Commands, "fio command", behind)
-	add(r.JobFiles, "job file", "")
-	add(r.Storage, "storage command", "")
-	if len(all) == 0 {
-		all = []string{"no fio job"}
-	}
-	return text.List(all) + " in " + text.Plural(r.Documents, "document")
+	commands := words.Some(r.Commands, "fio command") + words.When(r.InPart > 0, fmt.Sprintf(" (%d in part)", r.InPart))
+	all := text.Present(commands, words.Some(r.JobFiles, "job file"), words.Some(r.Storage, "storage command"))
+	return cmp.Or(text.List(all), "no fio job") + " in " + text.Plural(r.Documents, "document")
 }
 
 // mostPassed is how many places of one reason are named.
 const mostPassed = 5
 
 // passedOver says what was passed over, by reason.
-func passedOver(all []script.Passed) (lines []string) {
+func passedOver(all []script.Passed) (lines text.Lines) {
 	var where text.Groups
 	for _, p := range all {
-		at := text.Clean(p.File, words.LongName)
-		if p.Line > 0 {
-			at = fmt.Sprintf("%s:%d", at, p.Line)
-		}
-		where.Add(p.Why, at)
+		where.Add(p.Why, text.Clean(p.File, words.LongName)+words.When(p.Line > 0, fmt.Sprintf(":%d", p.Line)))
 	}
 	for _, why := range where.Heads {
-		lines = append(lines, fmt.Sprintf("skipped because %s: %s", why, text.Some(where.Of[why], mostPassed)))
+		lines.Say("skipped because %s: %s", why, text.Some(where.Of[why], mostPassed))
 	}
 	return lines
 }

@@ -15,9 +15,8 @@ import (
 func Meets(m *advise.Met) *page.Document {
 	d := page.New("demand met", m.Decision, "demand_met", m)
 	d.Head.Tone, d.Head.About = "pass", fmt.Sprintf("The demand %s over %s", m.Demand.Name, text.Duration(m.Time))
-	t := page.NewTable("<", "demand")
-	for i := range m.Sides {
-		s := &m.Sides[i]
+	t := page.NewTable("<, demand")
+	for _, s := range m.Sides {
 		t.Columns = append(t.Columns, page.Column{Name: s.Name})
 		if !s.Met {
 			d.Head.Tone = "fail"
@@ -33,8 +32,7 @@ func Meets(m *advise.Met) *page.Document {
 		}
 		t.Add(cells)
 	}
-	for k := range m.Demand.Streams {
-		st := &m.Demand.Streams[k]
+	for k, st := range m.Demand.Streams {
 		name := st.Name
 		if st.Burst != nil {
 			name += " (" + text.Duration(st.Burst.For) + ")"
@@ -78,12 +76,11 @@ func metWord(s *advise.MetSide) string {
 
 // metRecords are the rows of CSV: what each result did of what the demand asks, empty where it is not
 // recorded.
-func metRecords(m *advise.Met) *page.Table {
-	t := page.NewTable("result", "verdict", "what", "unit", "wanted", "measured", "percent")
-	for i := range m.Sides {
-		s := &m.Sides[i]
+func metRecords(m *advise.Met) page.Table {
+	t := page.NewTable("result, verdict, what, unit, wanted, measured, percent")
+	for _, s := range m.Sides {
 		row := func(what, unit string, wanted, measured, share float64, known bool) {
-			cells := page.Cells(s.Name, metWord(s), what, unit, page.Exact("known", wanted))
+			cells := page.Cells(s.Name, metWord(&s), what, unit, page.Exact("known", wanted))
 			if known {
 				cells = append(cells, page.Exact("known", measured), page.Exact("known", 100*share))
 			}
@@ -102,13 +99,13 @@ func metRecords(m *advise.Met) *page.Table {
 			if !l.Known {
 				measured = page.Cell{}
 			}
-			t.Add(s.Name, metWord(s), what, unit, wanted, measured)
+			t.Add(s.Name, metWord(&s), what, unit, wanted, measured)
 		}
 		if s.Sustained > 0 && s.Steady > 0 {
 			row("instance sustains", "bytes/s", float64(s.Steady), float64(s.Sustained), float64(s.Sustained/s.Steady), true)
 		}
 	}
-	return &t
+	return t
 }
 
 func metLimits(m *advise.Met, row func(string, string, func(*advise.MetSide) string)) {

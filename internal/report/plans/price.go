@@ -7,6 +7,8 @@ import (
 
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -56,10 +58,7 @@ func volumePrice(t cloud.VolumeType, now time.Time) string {
 	}
 	tiers := func(all []cloud.Tier, unit string) {
 		for i, t := range all {
-			phrase := "$" + t.USD.Exact() + " for each " + unit
-			if t.Above > 0 {
-				phrase += " above " + units.IOPS(t.Above).String()
-			}
+			phrase := text.Join(" ", "$"+t.USD.Exact(), "for each", unit, words.Known("above", units.IOPS(t.Above)))
 			if i+1 < len(all) {
 				phrase += " up to " + units.IOPS(all[i+1].Above).String()
 			}
@@ -67,8 +66,9 @@ func volumePrice(t cloud.VolumeType, now time.Time) string {
 		}
 	}
 	tiers(v.IOPS, "IOPS")
-	tiers(v.Rate, map[bool]string{true: "MB/s", false: "MiB/s"}[v.PerMB])
-	return "per month in " + p.Region + ": " + strings.Join(parts, "; ") + "; " + priceSource(p.VolumeSource, now)
+	tiers(v.Rate, text.Either(v.PerMB, "MB/s", "MiB/s"))
+	return "per month in " + p.Region + ": " + strings.Join(parts, "; ") + "; source: " +
+		p.VolumeSource.Cited(now)
 }
 
 // pricesOf are the prices of the catalogue of a vendor's cloud.
@@ -85,17 +85,14 @@ func instancePrice(f cloud.InstanceFacts, now time.Time) string {
 	if !ok {
 		return "no price is known in " + p.Region
 	}
-	return fmt.Sprintf("$%s per hour, %v per month of %d h (Linux, on demand, %s); %s",
-		(month / cloud.HoursPerMonth).Exact(), month, cloud.HoursPerMonth, p.Region, priceSource(p.InstanceSource, now))
+	return fmt.Sprintf("$%s per hour, %v per month of %d h (Linux, on demand, %s); source: %s",
+		(month / cloud.HoursPerMonth).Exact(), month, cloud.HoursPerMonth, p.Region, p.InstanceSource.Cited(now))
 }
-
-// priceSource cites a price's source, with a warning when it is old now.
-func priceSource(from cloud.Provenance, now time.Time) string { return "source: " + from.Cited(now) }
 
 func priceSources(now time.Time) page.Note {
 	p := cloud.BuiltinPrices()
-	return page.Note{Title: "Prices of " + p.Region, Level: page.Detail, Lines: []string{
-		fmt.Sprintf("%d instance types, %s", len(p.Instances), priceSource(p.InstanceSource, now)),
-		fmt.Sprintf("%d volume types, %s", len(p.Volumes), priceSource(p.VolumeSource, now)),
-	}}
+	n := page.Note{Title: "Prices of " + p.Region, Level: page.Detail}
+	n.Say("%d instance types, source: %s", len(p.Instances), p.InstanceSource.Cited(now))
+	n.Say("%d volume types, source: %s", len(p.Volumes), p.VolumeSource.Cited(now))
+	return n
 }

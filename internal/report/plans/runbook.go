@@ -15,8 +15,7 @@ import (
 // check and how to undo it. Format is sh, a script that stops at the first command or check that
 // fails, or md.
 func Runbook(w io.Writer, p *provision.Plan, format string) error {
-	var b strings.Builder
-	r := &runbook{out: &b, md: format == "md"}
+	r := &runbook{md: format == "md"}
 	r.head(p)
 	for _, a := range p.Arrays {
 		r.array(a)
@@ -28,15 +27,18 @@ func Runbook(w io.Writer, p *provision.Plan, format string) error {
 	for _, n := range p.Notes {
 		r.prose("note: " + text.Clean(n, 600))
 	}
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(w, r.String())
 	return err
 }
 
 type runbook struct {
-	out *strings.Builder
-	md  bool
-	n   int
+	strings.Builder
+
+	md bool
+	n  int
 }
+
+func (r *runbook) printf(format string, args ...any) { fmt.Fprintf(r, format, args...) }
 
 // helpers are the shell functions that the steps use.
 const helpers = `# The device of a serial number; kernel names change between boots.
@@ -53,25 +55,21 @@ zero() { blkdiscard --zeroout --length 2097152 "$1" && blkdiscard --zeroout --of
 
 func (r *runbook) head(p *provision.Plan) {
 	if r.md {
-		fmt.Fprintf(r.out, "# Runbook for %s\n\n", text.Quote(p.File))
+		r.printf("# Runbook for %s\n\n", text.Quote(p.File))
 		r.prose("The steps that `plimsoll array apply` takes, to follow by hand as root. Stop at the first command or " +
 			"check that fails. apply also keeps a journal, by which plimsoll array teardown undoes it; after steps " +
 			"taken by hand, undo by hand.")
 		r.block("", strings.Split(strings.TrimRight(helpers, "\n"), "\n"))
 		return
 	}
-	fmt.Fprintf(r.out, "#!/bin/sh\n# Runbook for %s: the steps of plimsoll array apply, to follow by hand as root.\n",
+	r.printf("#!/bin/sh\n# Runbook for %s: the steps of plimsoll array apply, to follow by hand as root.\n",
 		text.Quote(p.File))
-	r.out.WriteString("# It stops at the first command or check that fails. plimsoll array teardown knows nothing of " +
+	r.WriteString("# It stops at the first command or check that fails. plimsoll array teardown knows nothing of " +
 		"it: undo by hand, last step first.\nset -eu\n" + helpers)
 }
 
 func (r *runbook) title(s string) {
-	if r.md {
-		fmt.Fprintf(r.out, "## %s\n\n", text.Clean(s, 300))
-		return
-	}
-	fmt.Fprintf(r.out, "\n# %s\n", text.Clean(s, 300))
+	r.printf(text.Either(r.md, "## %s\n\n", "\n# %s\n"), text.Clean(s, 300))
 }
 
 func (r *runbook) prose(s string) {
@@ -79,10 +77,10 @@ func (r *runbook) prose(s string) {
 		if !r.md {
 			line = "# " + line
 		}
-		r.out.WriteString(line + "\n")
+		r.WriteString(line + "\n")
 	}
 	if r.md {
-		r.out.WriteString("\n")
+		r.WriteString("\n")
 	}
 }
 
@@ -96,19 +94,19 @@ func (r *runbook) block(heading string, lines []string) {
 	}
 	if r.md {
 		if heading != "" {
-			fmt.Fprintf(r.out, "%s:\n\n", heading)
+			r.printf("%s:\n\n", heading)
 		}
-		fmt.Fprintf(r.out, "```sh\n%s\n```\n\n", strings.Join(lines, "\n"))
+		r.printf("```sh\n%s\n```\n\n", strings.Join(lines, "\n"))
 		return
 	}
 	if heading != "" {
-		fmt.Fprintf(r.out, "# %s\n", strings.ToLower(heading))
+		r.printf("# %s\n", strings.ToLower(heading))
 	}
 	for _, l := range lines {
 		if heading == undo {
 			l = "#   " + l
 		}
-		r.out.WriteString(l + "\n")
+		r.WriteString(l + "\n")
 	}
 }
 
@@ -118,7 +116,7 @@ func (r *runbook) array(a *records.Work) {
 		r.title(a.Array + " exists as declared: nothing to do")
 		return
 	}
-	r.title(fmt.Sprintf("%s: %s of %s", a.Array, a.Want.Level, text.Plural(len(a.Members), "volume")))
+	r.title(fmt.Sprintf("%s: %s of %s", a.Array, a.Want.Level, text.Several(a.Members, "volume")))
 	if arithmetic := a.Arithmetic(); arithmetic != "" {
 		r.prose(arithmetic)
 	}
@@ -130,10 +128,7 @@ func (r *runbook) array(a *records.Work) {
 	r.block("", devices)
 	for _, st := range a.Steps {
 		r.n++
-		note := ""
-		if st.State == records.StepDone {
-			note = " (done)"
-		}
+		note := text.Either(st.State == records.StepDone, " (done)", "")
 		r.title(fmt.Sprintf("%d. %s%s", r.n, st.Title, note))
 		if st.State == records.StepDone {
 			continue
@@ -274,7 +269,7 @@ func (s *steps) cond(c records.Cond) string {
 		top = s.word("@array")
 	}
 	if is == "synced" {
-		is += map[bool]string{true: " md", false: " lvm"}[s.Want.Using == "md"]
+		is += text.Either(s.Want.Using == "md", " md", " lvm")
 	}
 	_, uuid, _ := strings.Cut(c.Want, " ")
 	return strings.NewReplacer("{of}", s.word(c.Of), "{top}", top, "{want}", text.ShellQuote(c.Want),

@@ -14,16 +14,11 @@ import (
 func SeenLines(all []workload.Seen) []string {
 	var lines text.Lines
 	for _, s := range all {
-		verb := map[bool]string{true: "reads", false: "writes"}[s.Read]
-		line := fmt.Sprintf("%s %s: %v IOPS, %v on average, I/Os of %v", text.Clean(s.Device, words.LongName), verb,
-			s.Mean.IOPS, s.Mean.Rate, s.Block)
-		if s.Wait > 0 {
-			line += fmt.Sprintf(", %v each, %s in flight on average", s.Wait, units.Number(s.InFlight))
-		}
-		if s.Depth >= 1 {
-			line += fmt.Sprintf(", up to %s at once", units.Number(s.Depth))
-		}
-		lines = append(lines, line+".")
+		verb := text.Either(s.Read, "reads", "writes")
+		wait := fmt.Sprintf(", %v each, %s in flight on average", s.Wait, units.Number(s.InFlight))
+		lines.Say("%s %s: %v IOPS, %v on average, I/Os of %v%s%s.", text.Clean(s.Device, words.LongName), verb,
+			s.Mean.IOPS, s.Mean.Rate, s.Block, words.When(s.Wait > 0, wait),
+			words.When(s.Depth >= 1, ", up to "+units.Number(s.Depth)+" at once"))
 		var most text.Lines
 		for _, w := range s.Largest {
 			most.Say("%v IOPS and %v over %s", w.Load.IOPS, w.Load.Rate, text.Duration(w.Len))

@@ -39,7 +39,7 @@ func Sweep(t *topology.Topology, one Outlook, a ceiling.Axes, points []ceiling.P
 		d.Add(rows, page.Sentences("Limited by: "+strings.Join(legend, ", ")+"."))
 		return d
 	}
-	rows := page.NewTable("bs", "iodepth", "IOPS", "bandwidth", "<ceiling set by", "sustained?", "<limited by?")
+	rows := page.NewTable("bs, iodepth, IOPS, bandwidth, <ceiling set by, sustained?, <limited by?")
 	for _, p := range points {
 		last, by := p.Sustained.String(), p.SustainedBy
 		if p.Ceiling.Held().Then == nil {
@@ -51,14 +51,13 @@ func Sweep(t *topology.Topology, one Outlook, a ceiling.Axes, points []ceiling.P
 	return d
 }
 
-func pointRecords(points []ceiling.Point) *page.Table {
-	t := page.NewTable("bs_bytes", "iodepth", "iops", "bandwidth_bytes_per_s", "ceiling_from", "sustained_iops",
-		"sustained_from")
+func pointRecords(points []ceiling.Point) page.Table {
+	t := page.NewTable("bs_bytes, iodepth, iops, bandwidth_bytes_per_s, ceiling_from, sustained_iops, sustained_from")
 	for _, p := range points {
 		t.Add(uint64(p.BS), p.Depth, words.Decimal(p.IOPS, 2),
 			words.Decimal(p.BW, 0), p.LimitedBy, words.Decimal(p.Sustained, 2), p.SustainedBy)
 	}
-	return &t
+	return t
 }
 
 // letters mark the limit in a grid.

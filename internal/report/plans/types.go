@@ -15,8 +15,8 @@ import (
 
 // OnType is what a layout gives a scenario on one instance type, and what the type costs a month.
 type OnType struct {
-	Type      string         `json:"instance"`
-	Scenario  string         `json:"scenario"`
+	Type      string `json:"instance"`
+	Scenario  string
 	Most      *ceiling.Bound `json:"most,omitempty"` // in a test of some minutes
 	BurstFor  time.Duration  `json:"burst_for,omitempty"`
 	Sustained *ceiling.Bound `json:"sustained,omitempty"`
@@ -42,20 +42,16 @@ func PriceOn(typ string, s Outlook) OnType {
 }
 
 func month(u cloud.USD) string {
-	if u == 0 {
-		return words.None
-	}
-	return u.String()
+	return text.Either(u == 0, words.None, u.String())
 }
 
 func perIOPS(u cloud.USD) string {
-	if u == 0 {
-		return words.None
-	}
-	return "$" + words.Decimal(float64(u)/1e6, 4)
+	return text.Either(u == 0, words.None, "$"+words.Decimal(float64(u)/1e6, 4))
 }
 
 func iopsCell(n units.IOPS) page.Cell { return page.Exact(n.String(), n) }
+
+func limitCells(l cloud.Limits) []page.Cell { return page.Cells(iopsCell(l.IOPS), rateCell(l.Rate)) }
 
 func rateCell(r units.Rate) page.Cell { return page.Exact(r.SI(), r) }
 
@@ -66,8 +62,8 @@ func perIOPSCell(u cloud.USD) page.Cell { return page.Exact(perIOPS(u), float64(
 // OnTypes is the document of ceilings on several instance types beside each other.
 func OnTypes(all []OnType, now time.Time) *page.Document {
 	d := page.New("ceiling", cmp.Or(mostOn(all), "Ceilings by instance type"), "types", all)
-	t := page.NewTable("<instance", "<scenario", "IOPS", "for?", "sustained", "<limited by?", "per month", "per IOPS")
-	t.Keys("instance", "scenario", "iops", "burst_s", "sustained_iops", "limited_by", "usd_per_month", "usd_per_iops")
+	t := page.NewTable("<instance, <scenario, IOPS, for?, sustained, <limited by?, per month, per IOPS")
+	t.Keys("instance, scenario, iops, burst_s, sustained_iops, limited_by, usd_per_month, usd_per_iops")
 	notes := []string{"Per IOPS is the price of the instance for each sustained I/O per second, without volumes."}
 	for _, o := range all {
 		if o.unpaced {
@@ -89,10 +85,10 @@ func OnTypes(all []OnType, now time.Time) *page.Document {
 // mostOn names the type that sustains the most of the first scenario.
 func mostOn(all []OnType) string {
 	var best *OnType
-	for i := range all {
-		if o := &all[i]; o.Scenario == all[0].Scenario && o.Sustained != nil &&
+	for _, o := range all {
+		if o.Scenario == all[0].Scenario && o.Sustained != nil &&
 			(best == nil || o.Sustained.IOPS > best.Sustained.IOPS) {
-			best = o
+			best = &o
 		}
 	}
 	if best == nil {
@@ -105,10 +101,9 @@ func mostOn(all []OnType) string {
 // InstanceTable is the document of several instance types of the catalogue beside each other; false
 // with the first name that is none.
 func InstanceTable(names []string, now time.Time) (d *page.Document, unknown string, ok bool) {
-	t := page.NewTable("<instance", "vCPUs?", "memory?", "IOPS", "sustained", "rate", "sustained", "per month",
-		"per IOPS")
-	t.Keys("instance", "vcpus", "memory_bytes", "iops", "sustained_iops", "bandwidth_bytes_per_s",
-		"sustained_bandwidth_bytes_per_s", "usd_per_month", "usd_per_iops")
+	t := page.NewTable("<instance, vCPUs?, memory?, IOPS, sustained, rate, sustained, per month, per IOPS")
+	t.Keys("instance, vcpus, memory_bytes, iops, sustained_iops, bandwidth_bytes_per_s, " +
+		"sustained_bandwidth_bytes_per_s, usd_per_month, usd_per_iops")
 	var all []instanceWithPrice
 	for _, n := range names {
 		f, ok := cloud.InstanceLimits(n)
@@ -125,7 +120,7 @@ func InstanceTable(names []string, now time.Time) (d *page.Document, unknown str
 			rateCell(max(f.Burst.Rate, f.Baseline.Rate)), rateCell(f.Baseline.Rate), monthCell(price), perIOPSCell(each))
 		all = append(all, pricedInstance(f))
 	}
-	d = entry(text.Plural(len(all), "instance type"), "instance_types", all)
+	d = entry(text.Several(all, "instance type"), "instance_types", all)
 	d.Add(t, priceSources(now))
 	return d, "", true
 }

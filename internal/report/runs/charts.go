@@ -29,53 +29,52 @@ const (
 // drawing is what the script draws of one scenario; web/src/charts.js reads it. Times are in
 // seconds since fio's start, latencies in nanoseconds, bandwidth in MiB/s.
 type drawing struct {
-	T    []page.Number `json:"t"`  // ends of the intervals
-	HT   []page.Number `json:"ht"` // of the columns of heat maps
-	Ramp page.Number   `json:"ramp"`
-	Dirs []lines       `json:"dirs"`
+	T    []float64 // ends of the intervals
+	HT   []float64 // of the columns of heat maps
+	Ramp float64
+	Dirs []lines
 	// Together is all directions, when there are several.
-	Together *lines        `json:"together,omitempty"`
-	Ceiling  *limit        `json:"ceiling,omitempty"`
-	Lasting  *limit        `json:"lasting,omitempty"` // where it differs from the ceiling
-	Course   []limit       `json:"course,omitempty"`  // in place of both, where the run outlasted a burst
-	Heat     []heat        `json:"heat"`
-	Members  []memberUse   `json:"members"`
-	Queue    []page.Number `json:"queue,omitempty"`
-	Dirty    []page.Number `json:"dirty,omitempty"` // MiB
-	Account  *waterfall    `json:"account,omitempty"`
+	Together *lines  `json:"together,omitempty"`
+	Ceiling  *limit  `json:"ceiling,omitempty"`
+	Lasting  *limit  `json:"lasting,omitempty"` // where it differs from the ceiling
+	Course   []limit `json:"course,omitempty"`  // in place of both, where the run outlasted a burst
+	Heat     []heat
+	Members  []memberUse
+	Queue    []float64  `json:"queue,omitempty"`
+	Dirty    []float64  `json:"dirty,omitempty"` // MiB
+	Account  *waterfall `json:"account,omitempty"`
 	// Layers is what a database's sessions waited for, as mean numbers of sessions.
 	Layers []layer `json:"layers,omitempty"`
 }
 
 type (
 	limit struct {
-		IOPS  page.Number `json:"iops"`
-		BW    page.Number `json:"bw"`
-		Until page.Number `json:"until,omitempty"` // 0: to the end
+		IOPS, BW float64
+		Until    float64 `json:"until,omitempty"` // 0: to the end
 	}
 	lines struct {
-		Name string        `json:"name"`
-		IOPS []page.Number `json:"iops,omitempty"`
-		BW   []page.Number `json:"bw,omitempty"`
-		P50  []page.Number `json:"p50,omitempty"`
-		P99  []page.Number `json:"p99,omitempty"`
+		Name string
+		IOPS []float64 `json:"iops,omitempty"`
+		BW   []float64 `json:"bw,omitempty"`
+		P50  []float64 `json:"p50,omitempty"`
+		P99  []float64 `json:"p99,omitempty"`
 		// Curve holds [1/(1-p), latency]: a logarithmic axis of the first has the nines at equal
 		// distances.
-		Curve [][2]page.Number `json:"curve,omitempty"`
+		Curve [][2]float64 `json:"curve,omitempty"`
 	}
 	heat struct {
-		Name  string        `json:"name"`
-		Rows  []page.Number `json:"rows"`  // least latency of each
-		Cells []uint64      `json:"cells"` // column, row, count, of those that are not empty
-		most  uint64        // count
+		Name  string
+		Rows  []float64 // least latency of each
+		Cells []uint64  // column, row, count, of those that are not empty
+		most  uint64    // count
 	}
 	layer struct {
-		Name     string        `json:"name"`
-		Sessions []page.Number `json:"sessions"`
+		Name     string
+		Sessions []float64
 	}
 	memberUse struct {
-		Name string        `json:"name"`
-		Util []page.Number `json:"util"`
+		Name string
+		Util []float64
 	}
 )
 
@@ -87,17 +86,13 @@ type of struct {
 }
 
 func populations(r *result.Result) []of {
-	t := r.Total
-	all := []of{
-		{"read", func(s result.Second) result.Interval { return s.Read }, t.Read.Completion()},
-		{"write", func(s result.Second) result.Interval { return s.Write }, t.Write.Completion()},
-		{"trim", func(s result.Second) result.Interval { return s.Trim }, t.Trim.Completion()},
-		{
-			"sync",
-			func(s result.Second) result.Interval { return result.Interval{N: s.Sync.Count(), Hist: s.Sync} },
-			t.Sync.Lat,
-		},
+	var all []of
+	for i, d := range r.Total.Directions() {
+		side := func(s result.Second) result.Interval { return [...]result.Interval{s.Read, s.Write, s.Trim}[i] }
+		all = append(all, of{fio.DirectionNames[i], side, d.Completion()})
 	}
+	sync := func(s result.Second) result.Interval { return result.Interval{N: s.Sync.Count(), Hist: s.Sync} }
+	all = append(all, of{"sync", sync, r.Total.Sync.Lat})
 	return slices.DeleteFunc(all, func(o of) bool {
 		return !o.total.Measured() &&
 			!slices.ContainsFunc(r.Seconds, func(s result.Second) bool { return o.of(s).N > 0 })
@@ -106,7 +101,7 @@ func populations(r *result.Result) []of {
 
 // newDrawing works out the charts of one scenario, none when nothing was measured.
 func newDrawing(s *bundle.Scenario, row row) (*drawing, []page.Chart) {
-	d := &drawing{T: []page.Number{}, HT: []page.Number{}, Dirs: []lines{}, Heat: []heat{}, Members: []memberUse{}}
+	d := &drawing{T: []float64{}, HT: []float64{}, Dirs: []lines{}, Heat: []heat{}, Members: []memberUse{}}
 	if s.Result == nil {
 		return d, nil
 	}
@@ -128,7 +123,7 @@ func limitOf(b *ceiling.Bound) *limit {
 	if b == nil {
 		return nil
 	}
-	return &limit{IOPS: page.Number(b.IOPS), BW: mib(b.BW)}
+	return &limit{IOPS: float64(b.IOPS), BW: mib(b.BW)}
 }
 
 // lengthOf is how long a load went on, with its ramp.
@@ -140,7 +135,7 @@ func lengthOf(r *result.Result) time.Duration {
 }
 
 // ends are the times at which intervals end, in seconds.
-func ends(points []result.Second) (all []page.Number) {
+func ends(points []result.Second) (all []float64) {
 	for _, s := range points {
 		all = append(all, second(s.At))
 	}
@@ -148,7 +143,7 @@ func ends(points []result.Second) (all []page.Number) {
 }
 
 // second is a time in seconds, to a tenth.
-func second(at time.Duration) page.Number { return page.Number(math.Round(at.Seconds()*10) / 10) }
+func second(at time.Duration) float64 { return math.Round(at.Seconds()*10) / 10 }
 
 func (operations) draw(d *drawing, s *bundle.Scenario, row row) []page.Chart {
 	r := s.Result
@@ -156,7 +151,7 @@ func (operations) draw(d *drawing, s *bundle.Scenario, row row) []page.Chart {
 	d.T, d.HT = append(d.T, ends(points)...), append(d.HT, ends(columns)...)
 	for _, s := range points {
 		if s.Ramp {
-			d.Ramp = page.Number(s.At.Seconds())
+			d.Ramp = s.At.Seconds()
 		}
 	}
 	for _, o := range populations(r) {
@@ -168,7 +163,7 @@ func (operations) draw(d *drawing, s *bundle.Scenario, row row) []page.Chart {
 	if len(directions(r.Total)) > 1 {
 		d.Together = &lines{Name: "together"}
 		for _, s := range points {
-			d.Together.IOPS = append(d.Together.IOPS, page.Number(s.IOPS()))
+			d.Together.IOPS = append(d.Together.IOPS, float64(s.IOPS()))
 			d.Together.BW = append(d.Together.BW, mib(s.BW()))
 		}
 	}
@@ -176,18 +171,18 @@ func (operations) draw(d *drawing, s *bundle.Scenario, row row) []page.Chart {
 	return d.charts(r, row)
 }
 
-func mib(r units.Rate) page.Number { return page.Number(r / units.MiBPerSec) }
+func mib(r units.Rate) float64 { return float64(r / units.MiBPerSec) }
 
 // machine adds the devices and dirty pages.
 func (d *drawing) machine(r *result.Result, points, columns []result.Second) {
 	if !slices.ContainsFunc(points, func(s result.Second) bool { return len(s.Util) > 0 }) {
 		return
 	}
-	nth := func(all []float64, i int) page.Number {
+	nth := func(all []float64, i int) float64 {
 		if i < len(all) {
-			return page.Number(all[i])
+			return all[i]
 		}
-		return page.Missing()
+		return math.NaN()
 	}
 	for i, dev := range r.Devices {
 		m := memberUse{Name: dev.Name}
@@ -198,7 +193,7 @@ func (d *drawing) machine(r *result.Result, points, columns []result.Second) {
 	}
 	for _, s := range points {
 		d.Queue = append(d.Queue, nth(s.Queue, 0))
-		d.Dirty = append(d.Dirty, page.Number(float64(s.Dirty)/float64(units.MiB)))
+		d.Dirty = append(d.Dirty, float64(s.Dirty)/float64(units.MiB))
 	}
 }
 
@@ -215,7 +210,7 @@ func (d *drawing) charts(r *result.Result, row row) []page.Chart {
 		all = append(all, page.Chart{
 			Kind: "iops", Caption: "IOPS",
 			Says: fmt.Sprintf("IOPS each second %s: %s overall%s.", over, words.Operations(n),
-				ofCeiling(page.Number(n), most.IOPS)),
+				ofCeiling(float64(n), most.IOPS)),
 		}, page.Chart{
 			Kind: "bw", Caption: "Bandwidth, MiB/s", Screen: true,
 			Says: fmt.Sprintf("Bandwidth each second %s: %s overall%s.", over, rate, ofCeiling(mib(rate), most.BW)),
@@ -251,17 +246,17 @@ func newLines(o of, points []result.Second) lines {
 	l := lines{Name: o.name, Curve: curve(o.total)}
 	for _, s := range points {
 		i := o.of(s)
-		p50, p99 := page.Missing(), page.Missing()
+		p50, p99 := math.NaN(), math.NaN()
 		if i.Hist.Count() > 0 {
-			p50, p99 = page.Number(i.Hist.Percentile(50)), page.Number(i.Hist.Percentile(99))
+			p50, p99 = float64(i.Hist.Percentile(50)), float64(i.Hist.Percentile(99))
 		}
 		l.P50, l.P99 = append(l.P50, p50), append(l.P99, p99)
 		if o.name == "sync" {
 			continue
 		}
-		n, bw := page.Missing(), page.Missing()
+		n, bw := math.NaN(), math.NaN()
 		if t := s.Len.Seconds(); t > 0 {
-			n, bw = page.Number(float64(i.N)/t), mib(units.Rate(float64(i.Bytes)/t))
+			n, bw = float64(i.N)/t, mib(units.Rate(float64(i.Bytes)/t))
 		}
 		l.IOPS, l.BW = append(l.IOPS, n), append(l.BW, bw)
 	}
@@ -269,20 +264,20 @@ func newLines(o of, points []result.Second) lines {
 }
 
 // curve is a distribution by nines, as far as its count goes.
-func curve(l fio.Latency) [][2]page.Number {
-	var all [][2]page.Number
+func curve(l fio.Latency) [][2]float64 {
+	var all [][2]float64
 	if n := l.Hist.Count(); n > 0 {
 		for k := 0; ; k++ {
 			x := math.Pow(2, float64(k)/4)
 			if x > float64(n) {
 				return all
 			}
-			all = append(all, [2]page.Number{page.Number(x), page.Number(l.Hist.Percentile(100 * (1 - 1/x)))})
+			all = append(all, [2]float64{x, float64(l.Hist.Percentile(100 * (1 - 1/x)))})
 		}
 	}
 	for _, p := range l.Percentiles {
 		if p.P < 100 {
-			all = append(all, [2]page.Number{page.Number(100 / (100 - p.P)), page.Number(p.Value)})
+			all = append(all, [2]float64{100 / (100 - p.P), float64(p.Value)})
 		}
 	}
 	return all
@@ -305,7 +300,7 @@ func newHeat(o of, columns []result.Second) (heat, bool) {
 	h := heat{Name: o.name, Cells: []uint64{}}
 	for row := least / wide; row <= most/wide; row++ {
 		lo, _ := bins.Range(row * wide)
-		h.Rows = append(h.Rows, page.Number(lo))
+		h.Rows = append(h.Rows, float64(lo))
 	}
 	counts := make([]uint64, len(h.Rows))
 	for x, s := range columns {
@@ -377,10 +372,9 @@ func joined(seconds []result.Second) result.Second {
 
 // waterfall is an account as the script draws it: each step from one level down to the next.
 type waterfall struct {
-	Names  []string      `json:"names"`
-	From   []page.Number `json:"from"`
-	To     []page.Number `json:"to"`
-	Labels []string      `json:"labels"`
+	Names    []string
+	From, To []float64
+	Labels   []string
 }
 
 // draw makes the charts of a scenario, with the waterfall of the gap to its ceiling where a finding
@@ -411,7 +405,7 @@ func (d *drawing) account(a *finding.Account) page.Chart {
 	w := &waterfall{}
 	step := func(name string, from, to float64, label string) {
 		w.Names, w.Labels = append(w.Names, name), append(w.Labels, label)
-		w.From, w.To = append(w.From, page.Number(from)), append(w.To, page.Number(to))
+		w.From, w.To = append(w.From, from), append(w.To, to)
 	}
 	step("ceiling", a.Ceiling, 0, units.IOPS(a.Ceiling).String())
 	from := a.Ceiling
@@ -432,9 +426,6 @@ func (d *drawing) account(a *finding.Account) page.Chart {
 }
 
 // ofCeiling is the share of a limit in a chart's own quantity.
-func ofCeiling(v, most page.Number) string {
-	if most <= 0 {
-		return ""
-	}
-	return ", " + text.Percent(float64(v/most)) + " of its ceiling"
+func ofCeiling(v, most float64) string {
+	return text.Either(most > 0, ", "+text.Percent(v/most)+" of its ceiling", "")
 }

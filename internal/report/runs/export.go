@@ -93,8 +93,7 @@ func standing(all, newest []*bundle.Bundle) []*page.Metric {
 		"The new level over the old one where a step or a drift lasts, 1 where none does.")
 	seen := gauge("plimsoll_scenario_least_seen_ratio", "The least loss that would have been seen.")
 	series, _ := compare.History(all, compare.Filter{})
-	for i := range series {
-		s := &series[i]
+	for _, s := range series {
 		last := s.Points[len(s.Points)-1]
 		of := slices.IndexFunc(newest, func(b *bundle.Bundle) bool { return b.Run.ID == last.Run })
 		if of < 0 {

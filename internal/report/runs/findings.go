@@ -55,7 +55,7 @@ func group(p page.Finding, all []finding.Finding, b *bundle.Bundle, rows []row) 
 	p.Tables = nil
 	for _, f := range all {
 		of := where(f, b, rows)
-		names := linkNames(of)
+		names := of.Names()
 		p.Cases = append(p.Cases, text.Join(": ", cmp.Or(names, f.Subject), f.Message))
 		for _, w := range of {
 			if !slices.Contains(p.Where, w) {
@@ -69,24 +69,15 @@ func group(p page.Finding, all []finding.Finding, b *bundle.Bundle, rows []row) 
 			p.Tables = append(p.Tables, t)
 		}
 	}
-	p.Message = fmt.Sprintf("%s, %s", strings.TrimSuffix(text.Sentence(p.Title), "."), text.Plural(len(all), "case"))
+	p.Message = fmt.Sprintf("%s, %s", strings.TrimSuffix(text.Sentence(p.Title), "."), text.Several(all, "case"))
 	p.Subject = ""
 	p.Evidence = fold(evidence)
 	return p
 }
 
-func linkNames(all []page.Link) string {
-	var names []string
-	for _, l := range all {
-		names = append(names, l.Text)
-	}
-	return strings.Join(names, ", ")
-}
-
-func where(f finding.Finding, b *bundle.Bundle, rows []row) []page.Link {
-	var all []page.Link
-	for j := range b.Scenarios {
-		if slices.Contains(f.Scenarios, b.Scenarios[j].ID) {
+func where(f finding.Finding, b *bundle.Bundle, rows []row) (all page.Links) {
+	for j, s := range b.Scenarios {
+		if slices.Contains(f.Scenarios, s.ID) {
 			all = append(all, page.Link{Text: rows[j].label(), Anchor: rows[j].Anchor})
 		}
 	}
@@ -96,32 +87,19 @@ func where(f finding.Finding, b *bundle.Bundle, rows []row) []page.Link {
 // fold makes one row of what several cases found of the same thing: its range, or the few values.
 // The cases' messages have their own figures, and JSON has all.
 func fold(cases [][]finding.Evidence) page.Table {
-	type piece struct {
-		what            string
-		found, expected []string
-		n               int
-	}
-	var all []*piece
+	var found, expected text.Groups
 	for _, e := range slices.Concat(cases...) {
-		i := slices.IndexFunc(all, func(p *piece) bool { return p.what == e.What })
-		if i < 0 {
-			i, all = len(all), append(all, &piece{what: e.What})
-		}
-		p := all[i]
-		p.n++
-		p.found, p.expected = text.Once(p.found, e.Found), text.Once(p.expected, e.Expected)
+		found.Add(e.What, e.Found)
+		expected.Add(e.What, e.Expected)
 	}
 	t := words.Evidence()
-	for i, p := range all {
+	for i, what := range found.Heads {
 		if i == mostFolded {
-			t.Add(text.Plural(len(all)-i, "more figure"), "in JSON")
+			t.Add(text.Plural(len(found.Heads)-i, "more figure"), "in JSON")
 			break
 		}
-		times := ""
-		if p.n > 1 {
-			times = text.Plural(p.n, "time")
-		}
-		t.Add(p.what, together(p.found), together(p.expected), times)
+		n := len(found.Of[what])
+		t.Add(what, together(found.Of[what]), together(expected.Of[what]), words.When(n > 1, text.Plural(n, "time")))
 	}
 	return t
 }
@@ -131,7 +109,11 @@ const mostFolded = 6
 
 // together is values in a phrase: one as it is, numbers of one unit as their range, else the first
 // two.
-func together(all []string) string {
+func together(values []string) string {
+	var all []string
+	for _, v := range values {
+		all = text.Once(all, v)
+	}
 	if len(all) < 2 {
 		return strings.Join(all, "")
 	}

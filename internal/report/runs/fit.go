@@ -8,25 +8,24 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/report/page"
+	"plimsoll/internal/report/words"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/verdict"
 )
 
 // fitted is the JSON of whether results are good enough for a program.
 type fitted struct {
-	Profile    verdict.Profile `json:"profile"`
-	NotCovered string          `json:"not_covered"`
-	Results    []verdict.Fit   `json:"results"`
+	Profile    verdict.Profile
+	NotCovered string
+	Results    []verdict.Fit
 }
 
 // Fits judges each result of a run by what a program asks. Where several are judged the worst is first; those
 // that nothing could be said of come last.
 func Fits(b *bundle.Bundle, p verdict.Profile) []verdict.Fit {
 	var all []verdict.Fit
-	shared := ""
-	if by := b.Run.Policy.SharedHost; by != "" {
-		shared = "nothing is judged on a shared host (" + by + ")"
-	}
+	by := b.Run.Policy.SharedHost
+	shared := words.When(by != "", "nothing is judged on a shared host ("+by+")")
 	for _, s := range measured(b) {
 		why := shared
 		for _, f := range b.Findings {
@@ -51,7 +50,7 @@ func Fit(fits []verdict.Fit, p verdict.Profile) *page.Document {
 		d.Head.Tone = map[stats.Judgement]string{stats.Met: "pass", stats.Missed: "fail"}[fits[0].Outcome]
 	}
 	if len(fits) > 1 {
-		t := page.NewTable("<result", "<answer")
+		t := page.NewTable("<result, <answer")
 		for _, f := range fits {
 			t.Add(f.Of, f.Says)
 		}

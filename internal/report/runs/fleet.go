@@ -44,35 +44,34 @@ func Fleet(f *bundle.Fleet) *page.Document {
 
 // FleetDocument is the report of a fleet run as JSON: fleet.json with units in the names of fields.
 type FleetDocument struct {
-	Outcome string `json:"outcome"`
+	Outcome string
 	*bundle.Fleet
 }
 
-// hostsOK is "19 of 20 hosts ok": done, and neither failed nor INVALID.
-func hostsOK(f *bundle.Fleet) string {
-	ok := 0
+func fleetHead(f *bundle.Fleet) page.Headline {
+	ok := 0 // hosts that are done, and neither failed nor INVALID
 	for _, h := range f.Hosts {
 		if rankOf(h) == 0 {
 			ok++
 		}
 	}
-	return fmt.Sprintf("%d of %s ok", ok, text.Plural(len(f.Hosts), "host"))
-}
-
-func fleetHead(f *bundle.Fleet) page.Headline {
-	h := page.Headline{Word: strings.ToUpper(f.Outcome()) + ", " + hostsOK(f), Tone: string(f.Verdict)}
+	h := page.Headline{Tone: string(f.Verdict)}
+	h.Word = fmt.Sprintf("%s, %d of %s ok", strings.ToUpper(f.Outcome()), ok, text.Several(f.Hosts, "host"))
 	if f.State != bundle.Finished {
 		h.Tone = ""
 	}
 	for _, r := range f.Reasons {
 		h.Says = append(h.Says, page.Say{Text: r, Next: fleetNext(f, r)})
 	}
-	h.About = text.Join(", ", text.Plural(len(f.Hosts), "host"), "via "+f.Via, f.Order, moment(f.Created), f.Tool)
-	for i := range f.Scenarios {
-		s := &f.Scenarios[i]
+	h.About = text.Join(", ", text.Several(f.Hosts, "host"), "via "+f.Via, f.Order, moment(f.Created), f.Tool)
+	for i, s := range f.Scenarios {
 		if s.Total.IOPS > 0 && len(s.Invalid) == 0 && len(h.Tiles) < 5 {
+			of := "all hosts together"
+			if share, percent := fleetShare(&s); share > 0 {
+				of = percent + " of ceiling"
+			}
 			h.Tiles = append(h.Tiles, page.Tile{
-				What: s.Name, Figure: words.Operations(s.Total.IOPS), Of: ofFleet(s), Anchor: fmt.Sprintf("s%d", i+1),
+				What: s.Name, Figure: words.Operations(s.Total.IOPS), Of: of, Anchor: fmt.Sprintf("s%d", i+1),
 				Main: page.NewFigure(s.Name, "iops", s.Total.IOPS, "per_s"),
 			})
 		}
@@ -106,48 +105,40 @@ func fleetNext(f *bundle.Fleet, reason string) string {
 	return strings.Join(next, "; ")
 }
 
-// ofFleet is the share of the fleet's ceiling.
-func ofFleet(s *bundle.FleetScenario) string {
-	if share := fleetShare(s); share > 0 {
-		return text.Percent(share) + " of ceiling"
-	}
-	return "all hosts together"
-}
-
-// fleetShare is what was measured of the fleet's ceiling, 0 where that is not known.
-func fleetShare(s *bundle.FleetScenario) float64 {
+// fleetShare is what was measured of the fleet's ceiling, "" where that is not known.
+func fleetShare(s *bundle.FleetScenario) (share float64, percent string) {
 	if s.Ceiling == nil || s.Ceiling.IOPS <= 0 {
-		return 0
+		return 0, ""
 	}
-	return float64(s.Total.IOPS / s.Ceiling.IOPS)
+	share = float64(s.Total.IOPS / s.Ceiling.IOPS)
+	return share, text.Percent(share)
 }
 
 // fleetOverview has a row for each scenario, as a run's has.
 func fleetOverview(f *bundle.Fleet) page.Table {
-	t := page.NewTable("<scenario", "together", "ceiling", "<%", "<ceiling set by?", "p50?", "p99", "<verdict")
-	for i := range f.Scenarios {
-		s := &f.Scenarios[i]
+	t := page.NewTable("<scenario, together, ceiling, <%, <ceiling set by?, p50?, p99, <verdict")
+	for i, s := range f.Scenarios {
 		name := page.Cell{Text: numbered(s.ID, s.Name), Link: fmt.Sprintf("s%d", i+1)}
 		total, most, share, from := page.T(words.None), words.Unknown, page.T(words.None), words.None
 		if s.Total.IOPS > 0 {
 			total = page.Cell{Text: words.Operations(s.Total.IOPS), Also: s.Total.BW.String()}
 		}
 		if c := s.Ceiling; c != nil && c.IOPS > 0 {
-			most, from, share.Gauge = words.Operations(c.IOPS), c.Binds, fleetShare(s)
-			share.Text = text.Percent(share.Gauge)
+			most, from = words.Operations(c.IOPS), c.Binds
+			share.Gauge, share.Text = fleetShare(&s)
 		}
 		verdict := "measured"
 		if len(s.Invalid) > 0 {
 			verdict, share.Tone = "invalid", "invalid"
 		}
-		t.Add(name, total, most, share, from, histAt(s.Total.Hist, 50), histAt(s.Total.Hist, 99), toned(verdict))
+		t.Add(name, total, most, share, from, histAt(s.Total.Hist, 50), histAt(s.Total.Hist, 99), page.Toned(verdict))
 	}
 	return t
 }
 
 // fleetHosts has a row for each host: what became of it, why, and where its own report is.
 func fleetHosts(f *bundle.Fleet) page.Table {
-	t := page.NewTable("<host", "<state", "<its own verdict", "clock error???", "<fio??", "<its report?", "<")
+	t := page.NewTable("<host, <state, <its own verdict, clock error???, <fio??, <its report?, <")
 	t.Most = mostHosts
 	hosts := slices.Clone(f.Hosts)
 	slices.SortStableFunc(hosts, func(a, b bundle.FleetHost) int { return rankOf(b) - rankOf(a) })
@@ -155,8 +146,8 @@ func fleetHosts(f *bundle.Fleet) page.Table {
 		t.Level = page.Detail
 	}
 	for _, h := range hosts {
-		verdict := toned(h.Verdict)
-		verdict.Text = cmp.Or(verdict.Text, words.None)
+		verdict := page.Toned(h.Verdict)
+		verdict.Text = words.Figure(verdict.Text)
 		state, why := page.T(string(h.State)), h.Why
 		if len(h.Reasons) > 0 {
 			why = text.Join("; ", why, cmp.Or(ruleCode.FindString(h.Reasons[0]), h.Reasons[0])) // the head says what it means
@@ -185,9 +176,6 @@ const mostHosts = 8
 // numbered names a scenario.
 func numbered(id int, name string) string { return fmt.Sprintf("%d %s", id, name) }
 
-// toned is a word that colours itself.
-func toned[T ~string](word T) page.Cell { return page.Cell{Text: string(word), Tone: string(word)} }
-
 // rankOf says how far from ok a host is.
 func rankOf(h bundle.FleetHost) int {
 	switch {
@@ -208,20 +196,14 @@ func fleetScenario(f *bundle.Fleet, i int) page.Section {
 		section.Tone = "invalid"
 	}
 	section.Add(page.Note{Lead: "invalid", Lines: s.Invalid, Tone: "invalid"}, fleetFacts(s))
-	rows := page.NewTable("<host", "IOPS", "<±?", "bandwidth?", "of its ceiling", "<ceiling set by??", "alone??",
-		"p50?", "p99", "<")
+	rows := page.NewTable("<host, IOPS, <±?, bandwidth?, of its ceiling, <ceiling set by??, alone??, p50?, p99, <")
 	for _, h := range s.Hosts {
-		doubt, of, mark := "", words.None, page.Cell{}
-		if h.Interval.HasInterval() {
-			doubt = words.Doubt(h.Interval)
-		}
-		if h.Ceiling > 0 {
-			of = text.Percent(h.Of())
-		}
+		of, mark := text.Either(h.Ceiling > 0, text.Percent(h.Of()), words.None), page.Cell{}
 		if straggles(s, h.Host) {
 			mark = page.Cell{Text: "straggler", Tone: "warn"}
 		}
-		rows.Add(h.Host, h.IOPS, doubt, h.BW, of, cmp.Or(h.Limit, words.None), words.Figure(h.Alone), units.LatencyOf(h.P50),
+		doubt := words.When(h.Interval.HasInterval(), words.Doubt(h.Interval))
+		rows.Add(h.Host, h.IOPS, doubt, h.BW, of, words.Figure(h.Limit), words.Figure(h.Alone), units.LatencyOf(h.P50),
 			units.LatencyOf(h.P99), mark)
 	}
 	section.Add(rows, page.Charts{See: "the table of hosts above", Draw: func() page.Drawing { return hostsChart(s) }})
@@ -241,8 +223,8 @@ func fleetFacts(s *bundle.FleetScenario) page.Facts {
 		}
 		all.Add("together", total+", "+s.Total.BW.String())
 	}
-	if c := s.Ceiling; c != nil && c.IOPS > 0 {
-		all.Say("ceiling", "%s IOPS, set by the %s; reached %s", c.IOPS, c.Binds, text.Percent(fleetShare(s)))
+	if _, reached := fleetShare(s); reached != "" {
+		all.Say("ceiling", "%s IOPS, set by the %s; reached %s", s.Ceiling.IOPS, s.Ceiling.Binds, reached)
 	}
 	if h := s.Total.Hist; h.Count() > 0 {
 		all.Say("latency", "p50 %s, p99 %s, p99.9 %s (merged latency histograms)", histAt(h, 50), histAt(h, 99),
@@ -281,12 +263,10 @@ func hostsChart(s *bundle.FleetScenario) page.Drawing {
 }
 
 // fleetRecords has a row for each scenario and host, and one for all hosts together.
-func fleetRecords(f *bundle.Fleet) *page.Table {
-	t := page.NewTable("run", "scenario", "name", "host", "iops", "iops_low", "iops_high", "bandwidth_bytes_per_s",
-		"p50_ns", "p99_ns", "ceiling_iops", "ceiling_from", "sustained_iops", "sustained_from", "alone_iops", "straggler",
-		"invalid")
-	for i := range f.Scenarios {
-		s := &f.Scenarios[i]
+func fleetRecords(f *bundle.Fleet) page.Table {
+	t := page.NewTable("run, scenario, name, host, iops, iops_low, iops_high, bandwidth_bytes_per_s, p50_ns, p99_ns, " +
+		"ceiling_iops, ceiling_from, sustained_iops, sustained_from, alone_iops, straggler, invalid")
+	for _, s := range f.Scenarios {
 		invalid := strings.Join(s.Invalid, "; ")
 		low, high := ends95(s.Total.Interval)
 		var bound, from, p50, p99 any
@@ -300,10 +280,10 @@ func fleetRecords(f *bundle.Fleet) *page.Table {
 		for _, h := range s.Hosts {
 			low, high := ends95(h.Interval)
 			t.Record(f.ID, s.ID, s.Name, h.Host, h.IOPS, low, high, h.BW, h.P50, h.P99, h.Ceiling, h.Limit, h.Sustained,
-				h.SustainedBy, h.Alone, straggles(s, h.Host), invalid)
+				h.SustainedBy, h.Alone, straggles(&s, h.Host), invalid)
 		}
 	}
-	return &t
+	return t
 }
 
 // ends95 are the ends of an interval, 0 where there is none.
@@ -317,10 +297,9 @@ func ends95(e stats.Estimate) (low, high units.IOPS) {
 // fleetTests are a case for each host and each scenario.
 func fleetTests(f *bundle.Fleet) []page.Suite {
 	hosts, scenarios := page.Suite{Name: "hosts"}, page.Suite{Name: "scenarios"}
-	outcome := map[string]page.Outcome{"fail": page.Failed, "invalid": page.Errored, "measured": page.Skipped}
 	for _, h := range f.Hosts {
 		t := page.Test{Name: h.Name, Message: text.Join(": ", string(h.State), string(h.Verdict)), Text: h.Why}
-		if t.Outcome = outcome[string(h.Verdict)]; h.State != bundle.HostDone {
+		if t.Outcome = page.OutcomeOf(string(h.Verdict)); h.State != bundle.HostDone {
 			t.Outcome = page.Errored
 		}
 		hosts.Tests = append(hosts.Tests, t)

@@ -17,23 +17,23 @@ import (
 
 // FleetRoundsData is the JSON of fleet runs that are rounds of one thing.
 type FleetRoundsData struct {
-	Rounds    []FleetRound      `json:"rounds"`
-	Scenarios []FleetOverRounds `json:"scenarios"`
+	Rounds    []FleetRound
+	Scenarios []FleetOverRounds
 }
 
 // FleetRound is one fleet run among several.
 type FleetRound struct {
-	ID      string    `json:"id"` // its directory below --out
-	Created time.Time `json:"created"`
-	Outcome string    `json:"outcome"`
-	Reasons []string  `json:"reasons,omitempty"`
+	ID      string // its directory below --out
+	Created time.Time
+	Outcome string
+	Reasons []string `json:"reasons,omitempty"`
 }
 
 // FleetOverRounds is a scenario's figure over the rounds that may be trusted.
 type FleetOverRounds struct {
-	ID   int          `json:"id"`
-	Name string       `json:"name"`
-	IOPS []units.IOPS `json:"iops"` // of each round that counts
+	ID   int
+	Name string
+	IOPS []units.IOPS // of each round that counts
 	// Estimate is over rounds; without an interval where fewer than two count.
 	Estimate stats.Estimate `json:"iops_estimate"`
 	Left     int            `json:"left_out"` // rounds whose figures must not be trusted
@@ -43,7 +43,7 @@ type FleetOverRounds struct {
 func FleetRounds(all []*bundle.Fleet) *page.Document {
 	data := FleetRoundsData{Scenarios: overRounds(all)}
 	ok := 0
-	rounds := page.Captioned("Rounds", "<round", "<verdict", "<stored as")
+	rounds := page.Captioned("Rounds", "<round, <verdict, <stored as")
 	for i, f := range all {
 		data.Rounds = append(data.Rounds, FleetRound{ID: f.ID, Created: f.Created, Outcome: f.Outcome(), Reasons: f.Reasons})
 		if f.Verdict != verdict.Invalid && f.Verdict != verdict.Fail {
@@ -51,8 +51,8 @@ func FleetRounds(all []*bundle.Fleet) *page.Document {
 		}
 		rounds.Add(i+1, page.Cell{Text: f.Outcome(), Tone: string(f.Verdict)}, f.ID)
 	}
-	figures := page.Captioned("All hosts together", "<scenario", "IOPS", "\u00b1", "rounds", "least", "most")
-	d := page.New("fleet rounds", fmt.Sprintf("%d of %s ok", ok, text.Plural(len(all), "round")), "fleet_rounds", data)
+	figures := page.Captioned("All hosts together", "<scenario, IOPS, \u00b1, rounds, least, most")
+	d := page.New("fleet rounds", fmt.Sprintf("%d of %s ok", ok, text.Several(all, "round")), "fleet_rounds", data)
 	for _, s := range data.Scenarios {
 		name, n := numbered(s.ID, s.Name), len(s.IOPS)
 		if n == 0 {
@@ -84,8 +84,8 @@ func overRounds(all []*bundle.Fleet) []FleetOverRounds {
 				s.Left++
 				continue
 			}
-			s.IOPS = append(s.IOPS, f.Scenarios[i].Total.IOPS)
-			values = append(values, float64(f.Scenarios[i].Total.IOPS))
+			figure := f.Scenarios[i].Total.IOPS
+			s.IOPS, values = append(s.IOPS, figure), append(values, float64(figure))
 		}
 		s.Estimate = level(values)
 		of = append(of, s)

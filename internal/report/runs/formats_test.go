@@ -367,7 +367,7 @@ func TestImportWithoutSecondsHasOnlyThePercentiles(t *testing.T) {
 	if len(charts) != 1 || charts[0].Kind != "percentiles" || !charts[0].Wide {
 		t.Errorf("charts are %+v", charts)
 	}
-	want := [][2]page.Number{{2, 14e6}, {100, 70e6}}
+	want := [][2]float64{{2, 14e6}, {100, 70e6}}
 	if diff := cmp.Diff(want, d.Dirs[0].Curve); diff != "" {
 		t.Error(diff)
 	}

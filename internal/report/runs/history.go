@@ -17,8 +17,8 @@ import (
 // History is the document of series of runs, what became of the newest of each first.
 func History(all []compare.Series, notes []string) *page.Document {
 	data := struct {
-		Series []compare.Series `json:"series"`
-		Notes  []string         `json:"notes,omitempty"`
+		Series []compare.Series
+		Notes  []string `json:"notes,omitempty"`
 	}{append([]compare.Series{}, all...), notes}
 	d := page.New("history", historyAnswer(all), "history", data)
 	d.Records = historyRecords(all)
@@ -51,14 +51,8 @@ func historyAnswer(all []compare.Series) string {
 			}
 		}
 	}
-	word := text.Plural(len(all), "series", "series") + ", " + text.Plural(points, "figure")
-	if points == len(all) {
-		word = "nothing to compare yet: " + word
-	}
-	if invalid > 0 {
-		word += fmt.Sprintf(", %d of them INVALID", invalid)
-	}
-	return word
+	return words.When(points == len(all), "nothing to compare yet: ") + text.Several(all, "series", "series") + ", " +
+		text.Plural(points, "figure") + words.When(invalid > 0, fmt.Sprintf(", %d of them INVALID", invalid))
 }
 
 // mostChanges is how many series the head names.
@@ -77,11 +71,7 @@ func historySays(h *page.Headline, all []compare.Series) {
 
 // changeText is a change with its night.
 func changeText(l compare.Lasting) string {
-	phrase := l.At.UTC().Format("2006-01-02") + ": " + l.String()
-	if l.Over {
-		phrase += "; ended"
-	}
-	return phrase
+	return l.At.UTC().Format("2006-01-02") + ": " + l.String() + words.When(l.Over, "; ended")
 }
 
 // seriesTitle is what a series measures and where.
@@ -93,7 +83,7 @@ func series(i int, s compare.Series) page.Section {
 	section := page.Section{
 		Anchor: fmt.Sprintf("s%d", i), Of: "more series", Title: seriesTitle(s.Key), About: s.Key.Work,
 	}
-	rows := page.NewTable("<when", s.Figure.Name, "±?", "rounds??", "of ceiling?", "<verdict", "<trend", "<run???")
+	rows := page.NewTable("<when, " + s.Figure.Name + ", ±?, rounds??, of ceiling?, <verdict, <trend, <run???")
 	most := 0.0
 	for _, p := range s.Points {
 		if p.Invalid == "" {
@@ -105,12 +95,12 @@ func series(i int, s compare.Series) page.Section {
 	}
 	changes := page.Note{Title: "steps and drifts"}
 	for _, l := range s.Changes {
-		changes.Lines = append(changes.Lines, changeText(l))
+		changes.Say("%s", changeText(l))
 	}
 	section.Add(changes, page.Charts{See: "the table below", Draw: func() page.Drawing {
 		return page.Drawing{Data: newTrend(s), Charts: []page.Chart{{
 			Kind: "trend", Wide: true, Caption: s.Figure.Name + " by run; dashed lines are the 95 % interval over rounds",
-			Says: fmt.Sprintf("%s over %s", s.Figure.Name, text.Plural(len(s.Points), "run")),
+			Says: fmt.Sprintf("%s over %s", s.Figure.Name, text.Several(s.Points, "run")),
 		}}}
 	}}, rows)
 	return section
@@ -118,14 +108,10 @@ func series(i int, s compare.Series) page.Section {
 
 func historyRow(s compare.Series, p compare.Point, most float64) []page.Cell {
 	value, bar := words.None, ""
-	verdict := toned(p.Verdict)
+	verdict := page.Toned(p.Verdict)
 	if p.Value.Center > 0 {
 		value = words.Amount(p.Value.Center, s.Figure.Unit)
 		bar = strings.Repeat("▇", max(1, int(math.Round(12*p.Value.Center/most))))
-	}
-	share := ""
-	if p.Share > 0 {
-		share = text.Percent(p.Share)
 	}
 	figure := page.T(value)
 	if p.Invalid != "" {
@@ -134,15 +120,14 @@ func historyRow(s compare.Series, p compare.Point, most float64) []page.Cell {
 			figure.Struck, verdict.Text = true, ""
 		}
 	}
-	return page.Cells(p.At.UTC().Format("2006-01-02 15:04"), figure, words.PlusMinus(p.Value, p.Rounds), p.Rounds, share,
-		verdict, bar, p.Run)
+	return page.Cells(p.At.UTC().Format("2006-01-02 15:04"), figure, words.PlusMinus(p.Value, p.Rounds), p.Rounds,
+		words.When(p.Share > 0, text.Percent(p.Share)), verdict, bar, p.Run)
 }
 
 // historyRecords has a row for each point.
-func historyRecords(all []compare.Series) *page.Table {
-	t := page.NewTable("suite", "scenario", "group", "layout", "size", "runtime", "work", "run", "time", "figure",
-		"unit",
-		"value", "low", "high", "rounds", "share_of_ceiling", "verdict", "invalid", "kernel", "fio")
+func historyRecords(all []compare.Series) page.Table {
+	t := page.NewTable("suite, scenario, group, layout, size, runtime, work, run, time, figure, unit, value, low, " +
+		"high, rounds, share_of_ceiling, verdict, invalid, kernel, fio")
 	for _, s := range all {
 		k := s.Key
 		for _, p := range s.Points {
@@ -151,30 +136,27 @@ func historyRecords(all []compare.Series) *page.Table {
 				p.Facts["kernel"], p.Facts["fio"])
 		}
 	}
-	return &t
+	return t
 }
 
 // trend is what the script draws of a series: web/src/charts.js.
 type trend struct {
-	Unit string        `json:"unit"`
-	T    []string      `json:"t"`
-	At   []page.Number `json:"at"`
-	Low  []page.Number `json:"low"`
-	High []page.Number `json:"high"`
+	Unit          string
+	T             []string
+	At, Low, High []float64
 }
 
 func newTrend(s compare.Series) *trend {
 	t := &trend{
-		Unit: cmp.Or(s.Figure.Name, "IOPS"), T: []string{}, At: []page.Number{}, Low: []page.Number{}, High: []page.Number{},
+		Unit: cmp.Or(s.Figure.Name, "IOPS"), T: []string{}, At: []float64{}, Low: []float64{}, High: []float64{},
 	}
 	scale := compared.Scale(s.Figure)
 	for _, p := range s.Points {
-		at, low, high := page.Missing(), page.Missing(), page.Missing()
-		if p.Invalid == "" && p.Value.Center > 0 {
-			at = page.Number(p.Value.Center / scale)
-			if p.Rounds > 1 {
-				low, high = page.Number(p.Value.Lo/scale), page.Number(p.Value.Hi/scale)
-			}
+		at, low, high := p.Value.Center/scale, math.NaN(), math.NaN()
+		if p.Invalid != "" || at <= 0 {
+			at = math.NaN()
+		} else if p.Rounds > 1 {
+			low, high = p.Value.Lo/scale, p.Value.Hi/scale
 		}
 		t.T = append(t.T, p.At.UTC().Format("2006-01-02 15:04"))
 		t.At, t.Low, t.High = append(t.At, at), append(t.Low, low), append(t.High, high)

@@ -10,10 +10,10 @@ import (
 type Document struct {
 	// Outcome is READY, READY WITH WARNINGS, NOT READY, MEASURED, MEASURED WITH WARNINGS or INVALID
 	// for a finished run, else running or interrupted.
-	Outcome   string            `json:"outcome"`
-	Run       bundle.Run        `json:"run"`
-	Scenarios []bundle.Scenario `json:"scenarios"`
-	Findings  []finding.Finding `json:"findings"`
+	Outcome   string
+	Run       bundle.Run
+	Scenarios []bundle.Scenario
+	Findings  []finding.Finding
 	// Damaged names files of the run that are missing or are not those that were written; absent
 	// when all are whole.
 	Damaged []string `json:"damaged,omitempty"`

@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/words"
+	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/text"
 	"plimsoll/internal/verdict"
@@ -114,13 +115,22 @@ func fileVerdicts(b *bundle.Bundle) []*fileVerdict {
 // leastApart is how far from the median of its like a result stands apart, however alike those are.
 const leastApart = 0.1
 
+// workOf is what a result with a figure did, "" of one that must not be trusted.
+func workOf(s *bundle.Scenario) string {
+	return words.When(mainOf(s.Result) > 0 && s.Verdict != verdict.Invalid, bundle.KeyText(s.Result, "work"))
+}
+
+func mainOf(r *result.Result) float64 {
+	_, v := compare.MainFigure(r)
+	return v
+}
+
 // apart says how far results are from the median of those of the same directory that did the same, where that is
 // further than results of one storage are from each other.
 func apart(all []*bundle.Scenario) map[*bundle.Scenario]string {
 	alike := map[string][]*bundle.Scenario{}
 	for _, s := range all {
-		work := bundle.KeyText(s.Result, "work")
-		if _, v := compare.MainFigure(s.Result); v > 0 && work != "" && s.Verdict != verdict.Invalid {
+		if work := workOf(s); work != "" {
 			work += " " + s.Result.Labels["dir"]
 			alike[work] = append(alike[work], s)
 		}
@@ -129,11 +139,11 @@ func apart(all []*bundle.Scenario) map[*bundle.Scenario]string {
 	for _, like := range alike {
 		values := make([]float64, len(like))
 		for i, s := range like {
-			_, values[i] = compare.MainFigure(s.Result)
+			values[i] = mainOf(s.Result)
 		}
 		for _, i := range stats.Apart(values) {
 			if off := values[i]/stats.Quantile(stats.WithoutApart(values), 0.5) - 1; max(off, -off) > leastApart {
-				where := map[bool]string{true: "below", false: "above"}[off < 0]
+				where := text.Either(off < 0, "below", "above")
 				far[like[i]] = fmt.Sprintf("%s %s %d similar results", text.Percent(max(off, -off)), where, len(like)-1)
 			}
 		}
@@ -153,20 +163,14 @@ func (f *fileVerdict) rank() int {
 func (f *fileVerdict) warned() bool { return f.first.Verdict == verdict.Measured && len(f.codes) > 0 }
 
 func (f *fileVerdict) word() string {
-	if f.warned() {
-		return f.first.Verdict.Word() + " WITH WARNINGS"
-	}
-	return f.first.Verdict.Word()
+	return f.first.Verdict.Word() + words.When(f.warned(), " WITH WARNINGS")
 }
 
 // counted is how many files have which verdict by their worst result, and how many stand apart: "474 files, 550
 // results: 12 INVALID, 462 MEASURED, 2 unlike the others".
 func counted(files []*fileVerdict, results int) string {
 	var says text.Lines
-	of := text.Plural(len(files), "file")
-	if results != len(files) {
-		of += ", " + text.Plural(results, "result")
-	}
+	of := text.Several(files, "file") + words.When(results != len(files), ", "+text.Plural(results, "result"))
 	if files[0].first.Verdict != verdict.Invalid {
 		says.Say("0 %s", verdict.Invalid.Word())
 	}
@@ -185,13 +189,10 @@ func counted(files []*fileVerdict, results int) string {
 }
 
 func perFile(files []*fileVerdict) page.Section {
-	t := page.NewTable("<verdict", "results??", "<file", "figure", "<why")
+	t := page.NewTable("<verdict, results??, <file, figure, <why")
 	t.Most = 10
 	for _, f := range files {
-		of := ""
-		if f.results > 1 {
-			of = fmt.Sprint(f.results)
-		}
+		of := words.When(f.results > 1, fmt.Sprint(f.results))
 		if f.worst < f.results {
 			of = fmt.Sprintf("%d of %d", f.worst, f.results)
 		}
@@ -224,22 +225,18 @@ const mostDirs, leastAlike = 5, 3
 func perDir(b *bundle.Bundle) page.Table {
 	var works text.Groups
 	var dirs []string
-	of := map[[2]string][]int{} // places of results, by work and directory
-	for i := range b.Scenarios {
-		r := b.Scenarios[i].Result
-		if r == nil || b.Scenarios[i].Verdict == verdict.Invalid {
-			continue
-		}
-		work, dir := bundle.KeyText(r, "work"), r.Labels["dir"]
-		if _, v := compare.MainFigure(r); v > 0 && work != "" && dir != "" {
+	of := map[[2]string][]*bundle.Scenario{} // by work and directory
+	for _, s := range measured(b) {
+		if work, dir := workOf(s), s.Result.Labels["dir"]; work != "" && dir != "" {
 			works.Add(work, dir)
-			dirs, of[[2]string{work, dir}] = text.Once(dirs, dir), append(of[[2]string{work, dir}], i)
+			at := [2]string{work, dir}
+			dirs, of[at] = text.Once(dirs, dir), append(of[at], s)
 		}
 	}
 	if len(dirs) < 2 || len(dirs) > mostDirs {
 		return page.Table{}
 	}
-	t := page.Captioned("Medians by directory", "<work", "results?")
+	t := page.Captioned("Medians by directory", "<work, results?")
 	t.Most = leastAlike
 	for _, dir := range dirs {
 		t.Columns = append(t.Columns, page.Column{Name: text.Clean(dir, 20)})
@@ -247,20 +244,19 @@ func perDir(b *bundle.Bundle) page.Table {
 	for _, work := range works.Heads {
 		base, beside, cells := 0.0, 0, page.Cells(work, len(works.Of[work]))
 		for _, dir := range dirs {
-			at := of[[2]string{work, dir}]
-			if len(at) < leastAlike {
+			alike := of[[2]string{work, dir}]
+			if len(alike) < leastAlike {
 				cells = append(cells, page.Cell{})
 				continue
 			}
-			value := func(i int) float64 { _, v := compare.MainFigure(b.Scenarios[i].Result); return v }
-			slices.SortFunc(at, func(a, b int) int { return cmp.Compare(value(a), value(b)) })
-			i := at[len(at)/2]
-			figure := newRow(&b.Scenarios[i], i).Measured
+			slices.SortFunc(alike, func(a, b *bundle.Scenario) int { return cmp.Compare(mainOf(a.Result), mainOf(b.Result)) })
+			middle := alike[len(alike)/2]
+			figure, value := newRow(middle, 0).Measured, mainOf(middle.Result)
 			if base == 0 {
-				base = value(i)
+				base = value
 			} else {
 				beside++
-				figure += " " + words.Parens(words.Ratio(value(i)/base))
+				figure += " " + words.Parens(words.Ratio(value/base))
 			}
 			cells = append(cells, page.T(figure))
 		}
@@ -298,7 +294,7 @@ func codes(b *bundle.Bundle) (list []finding.Finding) {
 }
 
 func perCode(b *bundle.Bundle) page.Table {
-	t := page.NewTable("<code", "<severity", "results", "<finding")
+	t := page.NewTable("<code, <severity, results, <finding")
 	t.Most = 8
 	for _, f := range codes(b) {
 		t.Add(f.Code, f.Severity, len(f.Scenarios), f.Title)

@@ -217,7 +217,7 @@ func TestLongTablesSortAndFilter(t *testing.T) {
 		t.Skip("SKIPPED: -short: make check runs this")
 	}
 	d := page.New("catalogue", "rows", "catalog", nil)
-	rows := page.NewTable("<name", "figure")
+	rows := page.NewTable("<name, figure")
 	for i, figure := range []string{"2 GiB/s", "900 MiB/s", "–", "1,000 KiB/s", "12 ms"} {
 		for k := range 3 {
 			rows.Add(fmt.Sprintf("file-%d%d", i, k), figure)

@@ -41,12 +41,12 @@ func List(below ...Listed) *page.Document {
 		}
 	}
 	slices.SortStableFunc(lines, func(a, b line) int { return b.at.Compare(a.at) })
-	rows := page.NewTable("<when", "<run", "<outcome", "<scenarios?", "<?")
+	rows := page.NewTable("<when, <run, <outcome, <scenarios?, <?")
 	rows.Most = 35
 	for _, l := range lines {
 		rows.Add(l.at.Local().Format("2006-01-02 15:04"), l.name, l.cells)
 	}
-	d := page.New("runs", text.Plural(len(lines), "run"), "runs", listData(all, fleets))
+	d := page.New("runs", text.Several(lines, "run"), "runs", listData(all, fleets))
 	d.Add(rows)
 	return d
 }
@@ -60,31 +60,24 @@ func fleetSummary(f *bundle.Fleet) []string {
 			lost++
 		}
 	}
-	hosts := text.Plural(len(f.Hosts), "host")
-	if lost > 0 {
-		hosts += fmt.Sprintf(", %d lost", lost)
-	}
-	return []string{
-		f.Outcome(), text.Plural(len(f.Scenarios), "scenario"), text.Join(", ", hosts, LabelText(f.Labels)),
-	}
+	return []string{f.Outcome(), text.Several(f.Scenarios, "scenario"), text.Join(", ", text.Several(f.Hosts, "host"),
+		words.When(lost > 0, fmt.Sprintf("%d lost", lost)), LabelText(f.Labels))}
 }
 
 // listedFleet is a fleet run in a list, as JSON.
 type listedFleet struct {
-	ID        string    `json:"id"`
-	Created   time.Time `json:"created"`
-	Outcome   string    `json:"outcome"`
-	Order     string    `json:"order"`
-	Hosts     []string  `json:"hosts"`
-	Scenarios []string  `json:"scenarios"`
+	ID               string
+	Created          time.Time
+	Outcome, Order   string
+	Hosts, Scenarios []string
 
 	Labels map[string]string `json:"labels,omitempty"`
 }
 
 func listData(all []bundle.Run, fleets []*bundle.Fleet) any {
 	list := struct {
-		Runs   []bundle.Run  `json:"runs"`
-		Fleets []listedFleet `json:"fleets"`
+		Runs   []bundle.Run
+		Fleets []listedFleet
 	}{append([]bundle.Run{}, all...), []listedFleet{}}
 	for _, f := range fleets {
 		one := listedFleet{f.ID, f.Created, f.Outcome(), f.Order, []string{}, []string{}, f.Labels}
@@ -103,7 +96,7 @@ func listData(all []bundle.Run, fleets []*bundle.Fleet) any {
 func RunSummary(r bundle.Run) []string {
 	return []string{
 		r.Outcome(),
-		text.Plural(len(r.Suite.Scenarios), "scenario"),
+		text.Several(r.Suite.Scenarios, "scenario"),
 		text.Clean(LabelText(r.Labels), words.LongName), // completions have it, too
 	}
 }

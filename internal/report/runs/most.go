@@ -27,18 +27,15 @@ func Most(b *bundle.Bundle, m *compare.Most) *page.Document {
 	if most > 0 {
 		d.Head.Main = page.NewFigure(m.Scenario, "iops", most, "per_s")
 	}
-	d.Head.Tone = map[bool]string{true: "pass", false: "measured"}[m.Bracket.Done && (m.Check == nil || most > 0)]
+	d.Head.Tone = text.Either(m.Bracket.Done && (m.Check == nil || most > 0), "pass", "measured")
 	say := func(format string, args ...any) { d.Head.Say(fmt.Sprintf(format, args...)) }
 	if c := m.Closed; c != nil {
 		say("at its own depth, without paced arrivals: %v IOPS, %s", units.IOPS(c.Achieved), words.Latency(c.Latency))
 	}
 	if m.Ceiling > 0 && m.Bracket.Low > 0 {
-		line := fmt.Sprintf("the lower end is %s of the ceiling of %v IOPS", text.Percent(m.Bracket.Low/m.Ceiling),
-			units.IOPS(m.Ceiling))
-		if m.Sustained > 0 {
-			line += fmt.Sprintf(", a burst: %v IOPS are sustained", units.IOPS(m.Sustained))
-		}
-		say("%s", line)
+		burst := fmt.Sprintf(", a burst: %v IOPS are sustained", units.IOPS(m.Sustained))
+		say("the lower end is %s of the ceiling of %v IOPS%s", text.Percent(m.Bracket.Low/m.Ceiling), units.IOPS(m.Ceiling),
+			words.When(m.Sustained > 0, burst))
 	}
 	lag := "fio's latencies start when an I/O is issued; lag is how late that is"
 	d.Add(page.Part("Probes", "figures", "", probes(m)),
@@ -53,7 +50,7 @@ const mostProbes = 5
 
 // probes has a row for each load that was tried, the last first.
 func probes(m *compare.Most) page.Table {
-	t := page.NewTable("IOPS asked", "achieved", "latency", "streams??", "busy?", "lag?", "<outcome")
+	t := page.NewTable("IOPS asked, achieved, latency, streams??, busy?, lag?, <outcome")
 	note := map[string]string{ownDepth: ", at its own depth", checking: ", the check"}
 	eachProbe(m, func(kind string, c *compare.MostProbe) {
 		achieved, latency, outcome := units.IOPS(c.Achieved), words.Latency(c.Latency), outcomeText(*c)+note[kind]
@@ -90,17 +87,14 @@ func checkedText(m *compare.Most) string {
 	if c == nil {
 		return ""
 	}
-	says := fmt.Sprintf("%v IOPS for %s: %s, %s. Short probes: ", c.IOPSOf(), text.Duration(m.CheckTime),
+	return fmt.Sprintf("%s%v IOPS for %s: %s, %s. Short probes: ",
+		words.When(c.Outcome != compare.ProbeMet, "no answer: "), c.IOPSOf(), text.Duration(m.CheckTime),
 		words.Latency(c.Latency), outcomeText(*c))
-	if c.Outcome != compare.ProbeMet {
-		return "no answer: " + says
-	}
-	return says
 }
 
 // bracketText is "14,300 to 14,800 IOPS (15 probes)".
 func bracketText(m *compare.Most) string {
-	k, probes := m.Bracket, text.Plural(len(m.Probes), "probe")
+	k, probes := m.Bracket, text.Several(m.Probes, "probe")
 	low, high := units.IOPS(k.Low), units.IOPS(k.High)
 	switch {
 	case m.Closed == nil || len(m.Probes) == 0:
@@ -130,14 +124,13 @@ func outcomeText(p compare.MostProbe) string {
 	return p.Outcome
 }
 
-func mostRecords(m *compare.Most) *page.Table {
-	t := page.NewTable("id", "kind", "asked_iops", "achieved_iops", "latency_ns", "streams", "busy", "lag_ns",
-		"outcome", "reason")
+func mostRecords(m *compare.Most) page.Table {
+	t := page.NewTable("id, kind, asked_iops, achieved_iops, latency_ns, streams, busy, lag_ns, outcome, reason")
 	eachProbe(m, func(kind string, p *compare.MostProbe) {
 		t.Record(p.ID, kind, p.Asked, p.Achieved, units.Latency(p.Latency), p.Streams, p.Busy, units.Latency(p.Lag),
 			p.Outcome, p.Reason)
 	})
-	return &t
+	return t
 }
 
 // runNotes are what a reader of single figures must know of the run.

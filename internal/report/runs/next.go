@@ -28,9 +28,9 @@ func nextStep(why string, b *bundle.Bundle) string {
 		}
 		return "See: plimsoll explain " + code[1]
 	}
-	for i := range b.Scenarios {
-		if s := &b.Scenarios[i]; s.Name != "" && strings.Contains(why, s.Name) && s.Verdict != verdict.Pass {
-			return nextFor(s, b)
+	for _, s := range b.Scenarios {
+		if s.Name != "" && strings.Contains(why, s.Name) && s.Verdict != verdict.Pass {
+			return nextFor(&s, b)
 		}
 	}
 	return ""

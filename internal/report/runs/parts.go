@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"fmt"
 	"strings"
 
 	"plimsoll/internal/bundle"
@@ -17,7 +16,7 @@ type below struct {
 	total fio.Job
 }
 
-// rowsBelow are the parts that a result adds up: reporting groups or hosts, else fio's rows; words.None
+// rowsBelow are the parts that a result adds up: reporting groups or hosts, else fio's rows; none
 // where there is a single one.
 func rowsBelow(r *result.Result) []below {
 	var rows []below
@@ -48,7 +47,7 @@ const mostParts = 8
 // also adds to a row's second figure what it is the sum of: directions that ran at different times,
 // each over its own, and the groups or hosts that ran at once.
 func also(figure string, r *result.Result) string {
-	parts := text.Present(figure)
+	parts := text.Lines(text.Present(figure))
 	if sum := r.Sum(); sum.Apart {
 		parts = append(parts, "over "+text.Duration(sum.Window))
 		for _, d := range directions(r.Total) {
@@ -56,16 +55,16 @@ func also(figure string, r *result.Result) string {
 			if d.IOPS > 0 {
 				rate = d.IOPS.String() + " IOPS, " + rate
 			}
-			parts = append(parts, fmt.Sprintf("%ss %s for %s", d.name, rate, text.Duration(d.Runtime)))
+			parts.Say("%ss %s for %s", d.name, rate, text.Duration(d.Runtime))
 		}
 	}
 	for i, p := range r.Parts {
 		if i == mostParts {
-			parts = append(parts, fmt.Sprintf("%d more", len(r.Parts)-i))
+			parts.Say("%d more", len(r.Parts)-i)
 			break
 		}
 		n, bw := p.Total.Rates()
-		parts = append(parts, fmt.Sprintf("%s: %s IOPS, %s", p.Name, n, bw))
+		parts.Say("%s: %s IOPS, %s", p.Name, n, bw)
 	}
 	return strings.Join(parts, "; ")
 }

@@ -73,26 +73,25 @@ func (transactions) fill(r *row, s *bundle.Scenario) {
 	}
 }
 
-func (transactions) tables(s *bundle.Scenario) []page.Table {
+func postgresTables(s *bundle.Scenario) []page.Block {
 	p := s.Result.Postgres
-	methods := page.Captioned("Sync methods as pg_test_fsync ranks them (a rank, not a measurement)", "<wal_sync_method",
+	methods := page.Captioned("Sync methods as pg_test_fsync ranks them (a rank, not a measurement)", "<wal_sync_method, "+
 		"one 8 KiB write")
 	for _, m := range p.Methods {
 		methods.Add(m.Name, m.Mean)
 	}
-	return []page.Table{stepsTable(s), logTable(p), waitsTable(p), checkpointTable(p), methods}
+	return []page.Block{stepsTable(s), logTable(p), waitsTable(p), checkpointTable(p), methods}
 }
 
 func stepsTable(s *bundle.Scenario) page.Table {
 	p := s.Result.Postgres
-	t := page.Captioned("Transactions by clients, next to what commits allow", "clients", "TPS", "expected", "bound",
-		"mean", "p50", "p95", "p99", "p99.9", "max", "failed")
-	for i := range p.Steps {
-		step := &p.Steps[i]
+	t := page.Captioned("Transactions by clients, next to what commits allow", "clients, TPS, expected, bound, mean, "+
+		"p50, p95, p99, p99.9, max, failed")
+	for _, step := range p.Steps {
 		expected, bound := words.None, words.None
-		if m := ceiling.CommitsIn(p, step); m.Bound > 0 && !p.ReadOnly {
+		if m := ceiling.CommitsIn(p, &step); m.Bound > 0 && !p.ReadOnly {
 			expected, bound = fmt.Sprintf("%v to %v", m.Low, m.High), m.Bound.String()
-			of := ceiling.OfPostgres(&topology.Topology{}, p, step)
+			of := ceiling.OfPostgres(&topology.Topology{}, p, &step)
 			if b := of.Binding(); b != nil && b.IOPS < m.Low {
 				expected = fmt.Sprintf("%v at most, by %s", b.IOPS, b.Kind)
 			}
@@ -105,18 +104,14 @@ func stepsTable(s *bundle.Scenario) page.Table {
 }
 
 func logTable(p *result.Postgres) page.Table {
-	t := page.Captioned("What one transaction needed", "clients", "commits per sync", "sync mean", "syncing", "WAL",
-		"full pages", "device I/Os", "buffer hits", "server CPU", "pgbench CPU")
-	for i := range p.Steps {
-		s := &p.Steps[i]
+	t := page.Captioned("What one transaction needed", "clients, commits per sync, sync mean, syncing, WAL, "+
+		"full pages, device I/Os, buffer hits, server CPU, pgbench CPU")
+	for _, s := range p.Steps {
 		commits, mean := words.None, words.None
 		if s.Syncs > 0 && !p.ReadOnly {
 			commits, mean = units.Number(s.CommitsPerSync()), s.SyncMean().String()
 		}
-		hits := words.None
-		if s.Hits+s.Misses > 0 {
-			hits = text.Percent(s.HitShare())
-		}
+		hits := text.Either(s.Hits+s.Misses > 0, text.Percent(s.HitShare()), words.None)
 		pgbench := units.Latency(0)
 		if s.Transactions > 0 {
 			pgbench = units.Latency(float64(s.PgbenchCPU) / float64(s.Transactions))
@@ -132,7 +127,7 @@ const mostWaits = 6
 
 // waitsTable is what pgbench's sessions waited for, largest first.
 func waitsTable(p *result.Postgres) page.Table {
-	t := page.Captioned("What sessions waited for, sampled ten times per second", "clients", "<waits")
+	t := page.Captioned("What sessions waited for, sampled ten times per second", "clients, <waits")
 	for i := range p.Steps {
 		if waits := waitWords(&p.Steps[i]); waits != "" {
 			t.Add(p.Steps[i].Clients, waits)
@@ -157,7 +152,7 @@ func waitName(event string) string {
 
 // checkpointTable is arithmetic from the measured rate of WAL: how far checkpoints lie apart.
 func checkpointTable(p *result.Postgres) page.Table {
-	t := page.Captioned("Checkpoints at the measured rate of WAL", "<", "value", "<how")
+	t := page.Captioned("Checkpoints at the measured rate of WAL", "<, value, <how")
 	peak := p.Peak()
 	if peak == nil || peak.WAL == 0 || peak.Measured <= 0 || p.ReadOnly {
 		return t
@@ -176,24 +171,7 @@ func checkpointTable(p *result.Postgres) page.Table {
 	return t
 }
 
-// recovery is the time that reading a full log takes at the rate that scenario 10 (wal-seq-read)
-// measured in the same run.
-func recovery(b *bundle.Bundle, p *result.Postgres) []page.Fact {
-	for _, s := range named(b, "wal-seq-read") {
-		rate := s.Result.Total.Read.BW
-		if rate <= 0 {
-			continue
-		}
-		return []page.Fact{{
-			Name: "recovery reads the log in",
-			Value: fmt.Sprintf("%s at least: %v (max_wal_size) ÷ %v (scenario %d), without the replay itself",
-				text.Duration(result.RecoverySeconds(p.MaxWAL, rate).Round(time.Second)), p.MaxWAL, rate, s.ID),
-		}}
-	}
-	return nil
-}
-
-func postgresFacts(p *result.Postgres) page.Facts {
+func postgresFacts(b *bundle.Bundle, p *result.Postgres) []page.Fact {
 	var all page.Facts
 	all.Say("PostgreSQL", "%s from %s, as user %s on %s", p.Version, p.Bin, p.User, cmp.Or(p.FS, "an unknown filesystem"))
 	if p.Scale > 0 {
@@ -227,8 +205,16 @@ func postgresFacts(p *result.Postgres) page.Facts {
 		for _, name := range slices.Sorted(maps.Keys(s.Counted)) {
 			all.Add(name, text.Count(s.Counted[name]))
 		}
+		// What reading a full log takes at the rate that scenario 10 measured in the same run.
+		for _, s := range named(b, "wal-seq-read") {
+			if rate := s.Result.Total.Read.BW; rate > 0 {
+				all.Say("recovery reads the log in", "%s at least: %v (max_wal_size) ÷ %v (scenario %d), without the "+
+					"replay itself", text.Duration(result.RecoverySeconds(p.MaxWAL, rate).Round(time.Second)), p.MaxWAL, rate, s.ID)
+				break
+			}
+		}
 	}
-	return all
+	return all.Rows
 }
 
 // records adds a row for each number of clients.
@@ -259,10 +245,10 @@ func (transactions) draw(d *drawing, s *bundle.Scenario, row row) []page.Chart {
 	tps := lines{Name: "transactions", Curve: curve(peak.Latency)}
 	for _, s := range peak.Seconds {
 		d.T = append(d.T, second(s.At))
-		tps.IOPS = append(tps.IOPS, page.Number(s.TPS))
-		p50, p99 := page.Missing(), page.Missing()
+		tps.IOPS = append(tps.IOPS, float64(s.TPS))
+		p50, p99 := math.NaN(), math.NaN()
 		if s.P50 > 0 {
-			p50, p99 = page.Number(s.P50), page.Number(s.P99)
+			p50, p99 = float64(s.P50), float64(s.P99)
 		}
 		tps.P50, tps.P99 = append(tps.P50, p50), append(tps.P99, p99)
 	}
@@ -314,9 +300,9 @@ func layersOf(s *result.PgStep) []layer {
 				n = q.Waits[s.Waits[i].Event]
 			}
 			left -= n
-			share := page.Missing()
+			share := math.NaN()
 			if total > 0 {
-				share = page.Number(float64(s.Clients) * float64(n) / float64(total))
+				share = float64(s.Clients) * float64(n) / float64(total)
 			}
 			all[i].Sessions = append(all[i].Sessions, share)
 		}

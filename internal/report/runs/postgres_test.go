@@ -97,7 +97,7 @@ func TestExpectedOfCommits(t *testing.T) {
 			strings.Contains(got, "at most") != (name == "a full CPU") {
 			t.Errorf("%s: %s", name, got)
 		}
-		if got := fmt.Sprint(postgresFacts(p)); !strings.Contains(got, "temp_bytes") || !strings.Contains(got, "12,345") {
+		if got := fmt.Sprint(postgresFacts(b, p)); !strings.Contains(got, "temp_bytes") || !strings.Contains(got, "12,345") {
 			t.Error(got)
 		}
 	}
@@ -119,7 +119,7 @@ func TestLayersAddUp(t *testing.T) {
 	if len(all) != mostWaits+1 {
 		t.Fatalf("%d layers", len(all))
 	}
-	want := []page.Number{4, 2, 0, 0, 0, 0, 4}
+	want := []float64{4, 2, 0, 0, 0, 0, 4}
 	for i, l := range all {
 		if l.Sessions[0] != want[i] || !math.IsNaN(float64(l.Sessions[1])) {
 			t.Errorf("%s: %v, want %v and nothing", l.Name, l.Sessions, want[i])

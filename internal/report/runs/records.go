@@ -13,18 +13,17 @@ import (
 // records are a row for each scenario and direction, and one for its syncs. Ceiling, share and
 // uncertainty are of all directions together, as is the ceiling itself. Reporting groups and hosts
 // stand below their total, as scenario/group.
-func records(runs ...*bundle.Bundle) *page.Table {
-	all := page.NewTable("run", "scenario", "name", "role", "direction", "verdict", "ios", "bytes", "iops",
-		"bandwidth_bytes_per_s", "uncertainty_percent", "ceiling_iops", "ceiling_bandwidth_bytes_per_s",
-		"percent_of_ceiling", "ceiling_from", "sustained_iops", "measured_s", "clat_mean_ns", "clat_stddev_ns",
-		"clat_p50_ns", "clat_p90_ns", "clat_p99_ns", "clat_p99.9_ns", "clat_p99.99_ns", "clat_max_ns",
-		"sustained_from", "began", "host", "labels", "file", "dir")
+func records(runs ...*bundle.Bundle) page.Table {
+	all := page.NewTable("run, scenario, name, role, direction, verdict, ios, bytes, iops, bandwidth_bytes_per_s, " +
+		"uncertainty_percent, ceiling_iops, ceiling_bandwidth_bytes_per_s, percent_of_ceiling, ceiling_from, " +
+		"sustained_iops, measured_s, clat_mean_ns, clat_stddev_ns, clat_p50_ns, clat_p90_ns, clat_p99_ns, clat_p99.9_ns, " +
+		"clat_p99.99_ns, clat_max_ns, sustained_from, began, host, labels, file, dir")
 	for _, b := range runs {
 		for _, s := range measured(b) {
 			viewOf(s).records(&all, b, s)
 		}
 	}
-	return &all
+	return all
 }
 
 func (operations) records(t *page.Table, b *bundle.Bundle, s *bundle.Scenario) {

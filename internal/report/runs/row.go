@@ -121,7 +121,7 @@ func (operations) fill(r *row, s *bundle.Scenario) {
 	}
 	r.P50, r.P99 = timed(s.Result, 50), timed(s.Result, 99)
 	if l := t.Sync.Lat; l.Measured() {
-		alone := map[bool]string{true: "write", false: "I/O"}[t.Read.N == 0 && t.Trim.N == 0]
+		alone := text.Either(t.Read.N == 0 && t.Trim.N == 0, "write", "I/O")
 		r.Sync = fmt.Sprintf("%s alone: p50 %s, p99 %s", alone, words.At(all, 50), words.At(all, 99))
 		if r.P50 == words.None && r.P99 == words.None { // neither is shown
 			return
@@ -149,7 +149,7 @@ func timed(r *result.Result, p float64) string {
 	return says
 }
 
-// Of is the share of the ceiling that was measured, or that there is words.None to compare with.
+// Of is the share of the ceiling that was measured, or that there is nothing to compare with.
 func (r row) Of() string {
 	switch {
 	case r.Share > 0 && r.latency:
@@ -194,20 +194,10 @@ func (r *row) held(c *ceiling.Ceiling, figure func(*ceiling.Bound) string) {
 // latencyOf is the completion latency of all directions together; of several it needs their
 // histograms.
 func latencyOf(t fio.Job) fio.Latency {
-	sum, n, only, known := &fio.Hist{}, 0, fio.Latency{}, true
-	for _, d := range t.Directions() {
-		if l := d.Completion(); d.N > 0 || d.IOPS > 0 || l.Mean > 0 {
-			sum.Merge(l.Hist)
-			n, only, known = n+1, l, known && l.Hist.Count() > 0
-		}
+	if all := result.Completions(t); len(all) == 1 {
+		return all[0].Latency
 	}
-	switch {
-	case n == 1:
-		return only
-	case !known:
-		return fio.Latency{}
-	}
-	return fio.Latency{Hist: sum, N: sum.Count()}
+	return fio.Latency{}
 }
 
 // onlyLat is the mean from submission to completion, of a job with one direction.

@@ -25,9 +25,9 @@ const mostReasons = 3
 func Run(b *bundle.Bundle) *page.Document {
 	r := &b.Run
 	rows := make([]row, len(b.Scenarios))
-	for i := range b.Scenarios {
-		rows[i] = newRow(&b.Scenarios[i], i)
-		rows[i].Limited = limitedBy(b, &b.Scenarios[i], rows[i])
+	for i, s := range b.Scenarios {
+		rows[i] = newRow(&s, i)
+		rows[i].Limited = limitedBy(b, &s, rows[i])
 	}
 	d := page.New("run", "", "report", document(b))
 	d.Tool, d.Records, d.Data.Dense = r.Tool, records(b), true
@@ -131,12 +131,11 @@ func about(b *bundle.Bundle) string {
 			days = append(days, day.Format(time.DateOnly))
 		}
 	}
-	when := ""
+	when, tool := moment(r.Created), r.Tool
 	if len(days) > 0 {
-		when = "measured " + strings.Join(slices.Compact([]string{slices.Min(days), slices.Max(days)}), " to ")
-		return text.Join(", ", r.Suite.Name, host(&r.Topology), when, r.Fio)
+		when, tool = "measured "+strings.Join(slices.Compact([]string{slices.Min(days), slices.Max(days)}), " to "), ""
 	}
-	return text.Join(", ", r.Suite.Name, host(&r.Topology), moment(r.Created), when, r.Tool, r.Fio)
+	return text.Join(", ", r.Suite.Name, host(&r.Topology), when, tool, r.Fio)
 }
 
 // moment is when something began, "" where that is not known.
@@ -147,18 +146,12 @@ func moment(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04 UTC")
 }
 
-// noCeiling stands once below a table that has no column for ceilings.
-func noCeiling(i topology.Instance) string {
-	return "ceiling unknown: declare the limits of this storage with --volumes " + i.Example() +
-		" or plimsoll.yaml"
-}
-
 // overview gives each scenario a line: what was measured, of which ceiling, and two different
 // things: the resource that sets the ceiling, and what limited the run. What holds for several rows
 // stands once below.
 func overview(rows []row, r *bundle.Run) page.Section {
-	t := page.NewTable("<scenario", "result", "±?", "p50??", "p99?", "<of ceiling", "ceiling??", "<ceiling set by????",
-		"sustained", "<run limited by???", "<verdict")
+	t := page.NewTable("<scenario, result, ±?, p50??, p99?, <of ceiling, ceiling??, <ceiling set by????, sustained, " +
+		"<run limited by???, <verdict")
 	known := false
 	for _, r := range rows {
 		cells := page.Cells(r.label(), r.Measured, r.Margin, r.P50, r.P99, r.Percent, r.Ceiling, r.From,
@@ -179,7 +172,8 @@ func overview(rows []row, r *bundle.Run) page.Section {
 	}
 	below := notes(rows)
 	if !known && len(rows) > 0 && len(r.Imported) == 0 { // of an import the first lines say what is missing
-		below = append(below, noCeiling(r.Topology.Instance))
+		below = append(below, "ceiling unknown: declare the limits of this storage with --volumes "+
+			r.Topology.Instance.Example()+" or plimsoll.yaml")
 	}
 	return page.Part("Overview", "overview", "", t, page.Sentences(below...))
 }
@@ -226,11 +220,10 @@ func doubted(b *bundle.Bundle, reasons int) page.Section {
 	s.Add(page.Lead("incomplete output", readInPart(b)))
 	for i, d := range doubts.Heads {
 		if n := of(d); n > 1 {
-			d += fmt.Sprintf(" (%s)", text.Plural(n, "result"))
+			d += " " + words.Parens(text.Plural(n, "result"))
 		}
 		note := page.Lead("caveat", d)
-		note.Of = "caveats"
-		if i >= most {
+		if note.Of = "caveats"; i >= most {
 			note = note.Detailed()
 		}
 		s.Add(note)
@@ -247,9 +240,9 @@ func tiles(b *bundle.Bundle, rows []row) []page.Tile {
 		tile       page.Tile
 	}
 	var all [6]best
-	for i := range b.Scenarios {
-		s, r := &b.Scenarios[i], rows[i]
-		for _, o := range viewOf(s).offers(s, r) {
+	for i, s := range b.Scenarios {
+		r := rows[i]
+		for _, o := range viewOf(&s).offers(&s, r) {
 			a := &all[o.slot]
 			if s.Result.State != result.Done || s.Verdict == "invalid" {
 				a.out = max(a.out, o.value)
@@ -372,7 +365,7 @@ func machineSection(b *bundle.Bundle) page.Section {
 		all.Add(k, b.Run.Labels[k])
 	}
 	all.Add("imported from", text.Some(b.Run.Imported, mostSources))
-	storage := page.Captioned("Storage", "<array", "<made of", "chunk?", "size?", "<each volume", "<source")
+	storage := page.Captioned("Storage", "<array, <made of, chunk?, size?, <each volume, <source")
 	for _, a := range t.Arrays {
 		storage.Add(arrayCells(a))
 	}

@@ -78,16 +78,16 @@ func tablesOf(b *bundle.Bundle, s *bundle.Scenario, row row) []page.Block {
 	r := s.Result
 	all := []page.Block{
 		page.Charts{
-			See: "the tables below", Seconds: viewOf(s).bySecond(s), Table: overTime(r),
+			See: "the tables below", Seconds: ofServer(s) || len(r.Seconds) > 1, Table: overTime(r),
 			Draw: func() page.Drawing { return draw(b, s, row) },
 		},
 		rawTable(r),
 	}
-	for _, t := range viewOf(s).tables(s) {
-		all = append(all, t)
-	}
 	facts := runFacts(r)
-	facts.Rows = append(facts.Rows, viewOf(s).facts(b, s)...)
+	if ofServer(s) {
+		all = append(all, postgresTables(s)...)
+		facts.Rows = append(facts.Rows, postgresFacts(b, r.Postgres)...)
+	}
 	return append(all, thresholdsTable(s), depthsOf(r.Depth), page.Sentences(text.Sentence(r.Depth.Note)),
 		devicesTable(r), facts)
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"plimsoll/internal/bundle"
-	"plimsoll/internal/compare"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/part"
 	"plimsoll/internal/report/page"
@@ -28,7 +27,7 @@ func Summary(groups []bundle.Group) *page.Document {
 		all = append(all, g.Results...)
 	}
 	d := page.New("summary", summed(all), "results", struct {
-		Results []summaryRow `json:"results"`
+		Results []summaryRow
 	}{summaryRows(all)})
 	d.Records = summaryRecords(groups)
 	for i, g := range groups {
@@ -36,7 +35,7 @@ func Summary(groups []bundle.Group) *page.Document {
 		if oneEach(g.Results) { // the file says it
 			named += "?"
 		}
-		rows := page.NewTable("<file", named, "IOPS", "bandwidth", "over??", "mean?", "p50?", "p99", "<verdict")
+		rows := page.NewTable("<file, " + named + ", IOPS, bandwidth, over??, mean?, p50?, p99, <verdict")
 		for _, r := range g.Results {
 			rows.Add(summaryCells(r))
 		}
@@ -46,7 +45,7 @@ func Summary(groups []bundle.Group) *page.Document {
 			continue
 		}
 		rows.Most = mostOfGroup
-		title := text.Join(", ", text.Plural(len(g.Results), "result"), middle(g.Results))
+		title := text.Join(", ", text.Several(g.Results, "result"), middle(g.Results))
 		one := page.Section{Of: "group", Title: fmt.Sprintf("%s (%s)", g.Name, title)}
 		one.Add(rows)
 		if i >= mostSeries {
@@ -78,19 +77,18 @@ func summed(all []*result.Result) string {
 			says.Say("%d %s", n, v.Word())
 		}
 	}
-	return text.Join(": ", text.Plural(len(all), "result"), strings.Join(says, ", "))
+	return text.Join(": ", text.Several(all, "result"), strings.Join(says, ", "))
 }
 
 // middle is "median 4,811 IOPS, 1,841 to 4,950" of results that did the same, "" of others.
 func middle(all []*result.Result) string {
 	same, work := slices.Clone(all), bundle.KeyText(all[0], "work")
-	value := func(r *result.Result) float64 { _, v := compare.MainFigure(r); return v }
 	if len(all) < 3 || work == "" || slices.ContainsFunc(all, func(r *result.Result) bool {
-		return bundle.KeyText(r, "work") != work || !(value(r) > 0)
+		return bundle.KeyText(r, "work") != work || !(mainOf(r) > 0)
 	}) {
 		return ""
 	}
-	slices.SortFunc(same, func(a, b *result.Result) int { return cmp.Compare(value(a), value(b)) })
+	slices.SortFunc(same, func(a, b *result.Result) int { return cmp.Compare(mainOf(a), mainOf(b)) })
 	at := func(i int) string { return result.MainOf(same[i]).Print(same[i].Total.Rates()) }
 	return fmt.Sprintf("median %s, %s to %s", at(len(same)/2), at(0), at(len(same)-1))
 }
@@ -120,10 +118,9 @@ func summaryCells(r *result.Result) []string {
 }
 
 // summaryRecords are the rows for programs: always the same columns, of values that are not rounded.
-func summaryRecords(groups []bundle.Group) *page.Table {
-	t := page.NewTable("group", "dir", "file", "result", "rw", "bs", "engine", "iodepth", "jobs", "iops",
-		"bandwidth_bytes_per_s", "read_iops", "write_iops", "window_ns", "latency_of", "mean_ns", "p50_ns", "p99_ns",
-		"missing", "verdict")
+func summaryRecords(groups []bundle.Group) page.Table {
+	t := page.NewTable("group, dir, file, result, rw, bs, engine, iodepth, jobs, iops, bandwidth_bytes_per_s, " +
+		"read_iops, write_iops, window_ns, latency_of, mean_ns, p50_ns, p99_ns, missing, verdict")
 	for _, g := range groups {
 		for i, row := range summaryRows(g.Results) {
 			r, mean, missing := g.Results[i], 0.0, ""
@@ -142,26 +139,24 @@ func summaryRecords(groups []bundle.Group) *page.Table {
 				*cmp.Or(row.P50, new(time.Duration)), *cmp.Or(row.P99, new(time.Duration)), missing, r.Verdict)
 		}
 	}
-	return &t
+	return t
 }
 
 // summaryRow is a result in the JSON of a summary; figures that are not known are null.
 type summaryRow struct {
-	File   string            `json:"file"`
-	Name   string            `json:"name"`
-	Title  string            `json:"title,omitempty"`
-	Labels map[string]string `json:"labels,omitempty"`
+	File, Name string
+	Title      string            `json:"title,omitempty"`
+	Labels     map[string]string `json:"labels,omitempty"`
 	// Verdict is that of the result by itself, as import gives it without --summary.
-	Verdict   string         `json:"verdict,omitempty"`
-	Window    time.Duration  `json:"window_ns"`
-	IOPS      *units.IOPS    `json:"iops"`
-	BW        *units.Rate    `json:"bandwidth_bytes_per_s"`
-	ReadIOPS  *units.IOPS    `json:"read_iops"`
-	ReadBW    *units.Rate    `json:"read_bandwidth_bytes_per_s"`
-	WriteIOPS *units.IOPS    `json:"write_iops"`
-	WriteBW   *units.Rate    `json:"write_bandwidth_bytes_per_s"`
-	P50       *time.Duration `json:"p50_ns"`
-	P99       *time.Duration `json:"p99_ns"`
+	Verdict   string `json:"verdict,omitempty"`
+	Window    time.Duration
+	IOPS      *units.IOPS
+	BW        *units.Rate `json:"bandwidth_bytes_per_s"`
+	ReadIOPS  *units.IOPS
+	ReadBW    *units.Rate `json:"read_bandwidth_bytes_per_s"`
+	WriteIOPS *units.IOPS
+	WriteBW   *units.Rate `json:"write_bandwidth_bytes_per_s"`
+	P50, P99  *time.Duration
 	// LatencyOf says of what the percentiles are: the sync of a durable write, or the slower direction of a
 	// mix; nothing where they are of all I/Os.
 	LatencyOf string        `json:"latency_of,omitempty"`
@@ -172,9 +167,8 @@ type summaryRow struct {
 
 // sideRow is the latency of a direction or of the syncs.
 type sideRow struct {
-	Of  string         `json:"of,omitempty"`
-	P50 *time.Duration `json:"p50_ns"`
-	P99 *time.Duration `json:"p99_ns"`
+	Of       string `json:"of,omitempty"`
+	P50, P99 *time.Duration
 }
 
 // at is a percentile, nil where it is not known.

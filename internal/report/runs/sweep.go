@@ -16,8 +16,7 @@ import (
 
 // Swept is the document of a measured sweep, its knees first.
 func Swept(s *compare.Swept) *page.Document {
-	rows := page.NewTable(append(slices.Clone(s.Axes), "IOPS", "<±", "bandwidth?", "of ceiling?", "p50?", "p99",
-		"<")...)
+	rows := overAxes(s, "IOPS, <±, bandwidth?, of ceiling?, p50?, p99, <")
 	var why []string
 	invalid := 0
 	for _, p := range s.Points {
@@ -38,11 +37,10 @@ func Swept(s *compare.Swept) *page.Document {
 		})
 		word, tone = fmt.Sprintf("peak %s IOPS (%s)", units.IOPS(most.IOPS.Center), valuesOf(most.At)), "pass"
 		if invalid > 0 {
-			word, tone = fmt.Sprintf("%s; %d of %s INVALID", word, invalid, text.Plural(len(s.Points), "point")), "warn"
+			word, tone = fmt.Sprintf("%s; %d of %s INVALID", word, invalid, text.Several(s.Points, "point")), "warn"
 		}
 	}
-	word = text.Join(": ", s.Scenario, word)
-	d := page.New("sweep", word, "sweep", s)
+	d := page.New("sweep", text.Join(": ", s.Scenario, word), "sweep", s)
 	d.Records, d.Head.Tone = sweptRecords(s), tone
 	for _, c := range s.Curves {
 		d.Head.Say(curveText(c))
@@ -59,6 +57,11 @@ func Swept(s *compare.Swept) *page.Document {
 			page.Charts{See: "the table of figures", Draw: func() page.Drawing { return drawSweep(s, d.Head) }}))
 	}
 	return d
+}
+
+// overAxes is a table with a column for each axis of a sweep before others.
+func overAxes(s *compare.Swept, heads string) page.Table {
+	return page.NewTable(strings.Join(append(slices.Clone(s.Axes), heads), ", "))
 }
 
 // sweptRow is a point; the figures of one that must not be trusted are struck out, not hidden.
@@ -83,13 +86,9 @@ func curveText(c compare.SweptCurve) string {
 		return text.Join(" ", at, "no knee: "+c.Why)
 	}
 	line := text.Join(" ", at, "knee at "+units.Number(c.Curve.Knee)+" in flight")
-	if c.Predicted > 0 {
-		line += fmt.Sprintf(" (predicted %s)", units.Number(c.Predicted))
-	}
-	line += fmt.Sprintf(": %s IOPS at %d", units.IOPS(c.Knee.IOPS.Center), c.Knee.InFlight)
-	if c.Knee.P99 > 0 {
-		line += ", p99 " + units.Latency(c.Knee.P99).String()
-	}
+	line += fmt.Sprintf("%s: %s IOPS at %d%s", words.When(c.Predicted > 0, " (predicted "+units.Number(c.Predicted)+")"),
+		units.IOPS(c.Knee.IOPS.Center), c.Knee.InFlight,
+		words.When(c.Knee.P99 > 0, ", p99 "+units.Latency(c.Knee.P99).String()))
 	if c.Deepest.InFlight > c.Knee.InFlight {
 		line += fmt.Sprintf("; %d in flight give %s", c.Deepest.InFlight,
 			words.Ratio(c.Deepest.IOPS.Center/c.Knee.IOPS.Center))
@@ -97,23 +96,19 @@ func curveText(c compare.SweptCurve) string {
 			line += " for " + text.Times(c.Deepest.P99/c.Knee.P99) + " the p99"
 		}
 	}
-	if c.Curve.Falls > 0 {
-		line += fmt.Sprintf("; it falls by %s beyond %s", text.Percent(c.Curve.Falls), units.Number(c.Curve.Beyond))
-	}
-	if c.Curve.Misfit > 0.1 {
-		line += fmt.Sprintf("; the points lie %s off the curve, so the knee is only a guess", text.Percent(c.Curve.Misfit))
-	}
-	return line
+	falls := fmt.Sprintf("; it falls by %s beyond %s", text.Percent(c.Curve.Falls), units.Number(c.Curve.Beyond))
+	guess := fmt.Sprintf("; the points lie %s off the curve, so the knee is only a guess", text.Percent(c.Curve.Misfit))
+	return line + words.When(c.Curve.Falls > 0, falls) + words.When(c.Curve.Misfit > 0.1, guess)
 }
 
-func sweptRecords(s *compare.Swept) *page.Table {
-	t := page.NewTable(append(slices.Clone(s.Axes), "in_flight", "rounds", "iops", "low", "high",
-		"bandwidth_bytes_per_s", "p50_ns", "p99_ns", "ceiling_iops", "struck_iops", "invalid")...)
+func sweptRecords(s *compare.Swept) page.Table {
+	t := overAxes(s, "in_flight, rounds, iops, low, high, bandwidth_bytes_per_s, p50_ns, p99_ns, ceiling_iops, "+
+		"struck_iops, invalid")
 	for _, p := range s.Points {
 		t.Record(axesAt(s.Axes, p), p.InFlight, p.Rounds, p.IOPS.Center, p.IOPS.Lo, p.IOPS.Hi, units.Rate(p.BW),
 			units.Latency(p.P50), units.Latency(p.P99), p.Ceiling, p.Struck, p.Invalid)
 	}
-	return &t
+	return t
 }
 
 // valuesOf are options with their values, by name: "bs=8k rw=read".

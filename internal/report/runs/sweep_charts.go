@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -23,36 +24,31 @@ type sweepDrawing struct {
 
 // sweepGrid is a figure over two axes.
 type sweepGrid struct {
-	Across  string   `json:"across"`
-	Down    string   `json:"down"`
-	Columns []string `json:"columns"`
-	Rows    []string `json:"rows"`
-	Latency bool     `json:"latency,omitempty"` // else IOPS
+	Across, Down  string
+	Columns, Rows []string
+	Latency       bool `json:"latency,omitempty"` // else IOPS
 	// Cells are column, row and figure of the points that were measured.
-	Cells [][3]page.Number `json:"cells"`
+	Cells [][3]float64
 }
 
 // sweepCurve is throughput and latency over what is in flight.
 type sweepCurve struct {
-	Name    string           `json:"name"`
-	Points  [][2]page.Number `json:"points"`
-	Latency [][2]page.Number `json:"latency"` // p99
-	Fitted  [][2]page.Number `json:"fitted,omitempty"`
-	Knee    page.Number      `json:"knee"`
+	Name    string
+	Points  [][2]float64
+	Latency [][2]float64 // p99
+	Fitted  [][2]float64 `json:"fitted,omitempty"`
+	Knee    float64
 }
 
 // searchChart is the probes of a search.
 type searchChart struct {
-	Limit  page.Number   `json:"limit"`
-	Low    page.Number   `json:"low"`
-	High   page.Number   `json:"high"`
-	Probes []searchPoint `json:"probes"`
+	Limit, Low, High float64
+	Probes           []searchPoint
 }
 
 type searchPoint struct {
-	Load    page.Number `json:"load"`
-	Latency page.Number `json:"latency"`
-	Outcome string      `json:"outcome"`
+	Load, Latency float64
+	Outcome       string
 }
 
 // sweepPlot gathers the charts of a sweep.
@@ -116,12 +112,12 @@ func combinations(points []compare.SweptPoint, axes []string) []map[string]strin
 
 // grid adds a heat map of the points that have these values.
 func (p *sweepPlot) grid(s *compare.Swept, across, down string, fixed map[string]string, latency bool) {
-	g := sweepGrid{Across: across, Down: down, Latency: latency, Cells: [][3]page.Number{}}
-	place := func(names *[]string, name string) page.Number {
+	g := sweepGrid{Across: across, Down: down, Latency: latency, Cells: [][3]float64{}}
+	place := func(names *[]string, name string) float64 {
 		if !slices.Contains(*names, name) {
 			*names = append(*names, name)
 		}
-		return page.Number(slices.Index(*names, name))
+		return float64(slices.Index(*names, name))
 	}
 	most, best := 0.0, ""
 	for _, point := range s.Points {
@@ -137,7 +133,7 @@ func (p *sweepPlot) grid(s *compare.Swept, across, down string, fixed map[string
 		if point.Invalid != "" || v <= 0 {
 			continue
 		}
-		g.Cells = append(g.Cells, [3]page.Number{x, y, page.Number(v)})
+		g.Cells = append(g.Cells, [3]float64{x, y, v})
 		if v > most {
 			most, best = v, fmt.Sprintf("%s=%s, %s=%s", across, point.At[across], down, point.At[down])
 		}
@@ -168,12 +164,10 @@ func among(at, fixed map[string]string) bool {
 // curve adds throughput over what is in flight.
 func (p *sweepPlot) curve(s *compare.Swept, c *compare.SweptCurve) {
 	d := sweepCurve{
-		Name: cmp.Or(valuesOf(c.At), "measured"), Points: [][2]page.Number{}, Latency: [][2]page.Number{},
-		Knee: page.Missing(),
+		Name: cmp.Or(valuesOf(c.At), "measured"), Points: [][2]float64{}, Latency: [][2]float64{},
+		Knee: math.NaN(),
 	}
-	point := func(to *[][2]page.Number, x, y float64) {
-		*to = append(*to, [2]page.Number{page.Number(x), page.Number(y)})
-	}
+	point := func(to *[][2]float64, x, y float64) { *to = append(*to, [2]float64{x, y}) }
 	points := slices.SortedStableFunc(slices.Values(s.Points),
 		func(a, b compare.SweptPoint) int { return a.InFlight - b.InFlight })
 	for _, o := range points {
@@ -188,9 +182,9 @@ func (p *sweepPlot) curve(s *compare.Swept, c *compare.SweptCurve) {
 	if len(d.Points) == 0 {
 		return
 	}
-	first, last := float64(d.Points[0][0]), float64(d.Points[len(d.Points)-1][0])
+	first, last := d.Points[0][0], d.Points[len(d.Points)-1][0]
 	if c.Why == "" && last > first {
-		d.Knee = page.Number(c.Curve.Knee)
+		d.Knee = c.Curve.Knee
 		if c.Curve.Beyond > 0 {
 			last = c.Curve.Beyond
 		}
@@ -213,7 +207,7 @@ func drawSearch(m *compare.Most, says string) page.Drawing {
 	}
 	for _, probe := range m.Probes {
 		if probe.Latency > 0 {
-			d.Probes = append(d.Probes, searchPoint{page.Number(probe.Asked), page.Number(probe.Latency), probe.Outcome})
+			d.Probes = append(d.Probes, searchPoint{probe.Asked, probe.Latency, probe.Outcome})
 		}
 	}
 	return page.Drawing{Data: sweepDrawing{Search: d}, Charts: []page.Chart{{

@@ -3,6 +3,7 @@ package runs
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/fio"
@@ -16,9 +17,8 @@ import (
 
 // rawTable has a row for each direction, and with several jobs one for each direction of each.
 func rawTable(r *result.Result) page.Table {
-	t := page.Captioned("Measured, with completion latencies", "<", "I/Os??", "IOPS", "bandwidth", "mean?", "std dev???",
-		"p50", "p90??", "p99",
-		"p99.9?", "p99.99??", "max?")
+	t := page.Captioned("Measured, with completion latencies", "<, I/Os??, IOPS, bandwidth, mean?, std dev???, p50, "+
+		"p90??, p99, p99.9?, p99.99??, max?")
 	add := func(name string, n uint64, rate units.IOPS, bw units.Rate, l fio.Latency) {
 		count, dev := words.None, words.None
 		if n > 0 { // a row without any is of a rate alone
@@ -67,17 +67,21 @@ type direction struct {
 }
 
 func directions(j fio.Job) []direction {
-	all := []direction{{"read", j.Read}, {"write", j.Write}, {"trim", j.Trim}}
-	return slices.DeleteFunc(all, func(d direction) bool {
-		return d.N == 0 && d.IOPS == 0 && d.BW == 0 && len(d.Clat.Percentiles) == 0
-	})
+	var all []direction
+	for i, d := range j.Directions() {
+		if d.N > 0 || d.IOPS != 0 || d.BW != 0 || len(d.Clat.Percentiles) > 0 {
+			all = append(all, direction{fio.DirectionNames[i], *d})
+		}
+	}
+	return all
 }
 
 // boundsTable is what each resource allows: IOPS and bandwidth, or transactions of a database.
 func boundsTable(s *bundle.Scenario) page.Table {
 	c := s.Ceiling
-	unit, moved := viewOf(s).unit()
-	t := page.Captioned("What each resource allows", "<resource", unit, "bandwidth", "<", "<how", "<source???")
+	moved := !ofServer(s) // transactions have no bandwidth
+	unit := text.Either(moved, "IOPS", "TPS")
+	t := page.Captioned("What each resource allows", "<resource, "+unit+", bandwidth, <, <how, <source???")
 	binding, limits := c.Binding(), c.Limits()
 	for i := range c.Bounds {
 		b := &c.Bounds[i]
@@ -88,27 +92,22 @@ func boundsTable(s *bundle.Scenario) page.Table {
 		case holds:
 			mark = "sustained"
 		}
-		bw, lasts := "", ""
-		if moved {
-			bw = b.BW.String()
-			if b.Burst {
-				lasts = words.Known("for", b.BurstFor)
-			}
-		}
-		t.Add(b.Label(), b.IOPS, bw, text.Join(", ", mark, lasts), b.How, cmp.Or(words.Origin(b.Origin), words.Unknown))
+		lasts := words.When(moved && b.Burst, words.Known("for", b.BurstFor))
+		t.Add(b.Label(), b.IOPS, words.When(moved, b.BW.String()), text.Join(", ", mark, lasts), b.How,
+			cmp.Or(words.Origin(b.Origin), words.Unknown))
 	}
 	return t
 }
 
 func thresholdsTable(s *bundle.Scenario) page.Table {
-	t := page.Captioned("Thresholds", "<threshold", "measured", "expected", "<outcome")
+	t := page.Captioned("Thresholds", "<threshold, measured, expected, <outcome")
 	for _, g := range s.Thresholds {
 		if g.Outcome == verdict.NotJudged {
 			t.Add(g.Threshold.Text, words.None, words.None, "not judged: "+g.Reason)
 			continue
 		}
 		expected := text.Join(" ", string(g.Threshold.Op), g.PrintLimit())
-		t.Add(g.Threshold.Text, g.PrintMeasured(), expected, toned(g.Outcome))
+		t.Add(g.Threshold.Text, g.PrintMeasured(), expected, page.Toned(g.Outcome))
 	}
 	return t
 }
@@ -116,9 +115,8 @@ func thresholdsTable(s *bundle.Scenario) page.Table {
 // devicesTable is from telemetry, or from fio's own disk statistics where there was none.
 func devicesTable(r *result.Result) page.Table {
 	if len(r.Devices) > 0 {
-		t := page.Captioned("Devices in the measured window, from /proc/diskstats", "<device", "reads/s", "writes/s",
-			"read?", "written?",
-			"read wait??", "write wait??", "queue", "busy")
+		t := page.Captioned("Devices in the measured window, from /proc/diskstats", "<device, reads/s, writes/s, read?, "+
+			"written?, read wait??, write wait??, queue, busy")
 		t.Screen = true
 		for _, d := range r.Devices {
 			t.Add(d.Name, d.ReadIOPS, d.WriteIOPS, d.ReadRate, d.WriteRate, words.Figure(units.LatencyOf(d.ReadWait)),
@@ -126,15 +124,11 @@ func devicesTable(r *result.Result) page.Table {
 		}
 		return t
 	}
-	t := page.Captioned("Devices over the whole run, from fio's disk statistics", "<device", "reads", "writes",
-		"read merges??", "write merges??",
-		"read wait?", "write wait?", "busy")
+	t := page.Captioned("Devices over the whole run, from fio's disk statistics", "<device, reads, writes, "+
+		"read merges??, write merges??, read wait?, write wait?, busy")
 	each := func(ms, n uint64) string { return words.Figure(units.Latency(float64(ms) / float64(max(n, 1)) * 1e6)) }
 	for _, d := range r.Disks {
-		name := d.Name
-		if d.Member {
-			name = "· " + name
-		}
+		name := text.Either(d.Member, "· "+d.Name, d.Name)
 		t.Add(name, text.Count(d.Reads), text.Count(d.Writes), text.Count(d.ReadMerges), text.Count(d.WriteMerges),
 			each(d.ReadTicks, d.Reads),
 			each(d.WriteTicks, d.Writes), text.Percent(d.Util))
@@ -144,7 +138,7 @@ func devicesTable(r *result.Result) page.Table {
 
 // depthsOf is the queue depth seen in several ways.
 func depthsOf(d result.Depth) page.Table {
-	t := page.Captioned("Queue depth", "<measured", "I/Os in flight")
+	t := page.Captioned("Queue depth", "<measured, I/Os in flight")
 	t.Screen = true
 	add := func(how string, depth float64) {
 		if depth > 0 {
@@ -178,7 +172,7 @@ func overTime(r *result.Result) page.Table {
 		}
 		heads = append(heads, o.name+" p50?", o.name+" p99")
 	}
-	t := page.Captioned("Over time", heads...)
+	t := page.Captioned("Over time", strings.Join(heads, ", "))
 	seconds := merge(r.Seconds, mostTimes)
 	if len(seconds) < 2 {
 		return t

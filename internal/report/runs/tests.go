@@ -9,6 +9,7 @@ import (
 	"plimsoll/internal/bundle"
 	"plimsoll/internal/report/page"
 	"plimsoll/internal/report/words"
+	"plimsoll/internal/text"
 	"plimsoll/internal/verdict"
 )
 
@@ -17,8 +18,7 @@ import (
 // warnings pass and are shown in the case's output.
 func runTests(b *bundle.Bundle, rows []row) []page.Suite {
 	var all []page.Suite
-	for i := range b.Scenarios {
-		s := &b.Scenarios[i]
+	for i, s := range b.Scenarios {
 		suite := page.Suite{Name: rows[i].label()}
 		if s.Result != nil {
 			suite.Time = words.Decimal(s.Result.Wall.Seconds(), 3)
@@ -26,7 +26,7 @@ func runTests(b *bundle.Bundle, rows []row) []page.Suite {
 				suite.Timestamp = s.Result.Start.UTC().Format(time.RFC3339)
 			}
 		}
-		for j, r := range thresholdsTable(s).Rows {
+		for j, r := range thresholdsTable(&s).Rows {
 			t := page.Test{Name: r[0].Text, Message: fmt.Sprintf("measured %s, expected %s", r[1].Text, r[2].Text)}
 			switch s.Thresholds[j].Outcome { //nolint:exhaustive // the others pass
 			case verdict.NotJudged:
@@ -36,33 +36,29 @@ func runTests(b *bundle.Bundle, rows []row) []page.Suite {
 			}
 			suite.Tests = append(suite.Tests, t)
 		}
-		suite.Tests = append(suite.Tests, verdictTest(b, s, rows[i], suite.Time))
+		suite.Tests = append(suite.Tests, verdictTest(b, &s, rows[i], suite.Time))
 		all = append(all, suite)
 	}
 	return all
 }
 
 func verdictTest(b *bundle.Bundle, s *bundle.Scenario, r row, took string) page.Test {
-	lines := distrust(s.Result)
+	lines := text.Lines(distrust(s.Result))
 	for _, f := range b.Findings {
 		if slices.Contains(f.Scenarios, s.ID) {
-			lines = append(lines, fmt.Sprintf("%s %s: %s", f.Code, f.Severity, f.Message))
+			lines.Say("%s %s: %s", f.Code, f.Severity, f.Message)
 		}
 	}
 	t := page.Test{
 		Name: "verdict", Time: took, Text: strings.Join(lines, "; "),
 		Message: fmt.Sprintf("%s: measured %s, %s", r.Verdict, words.WithDoubt(r.Measured, r.Doubt), r.Of()),
 	}
-	switch {
+	switch t.Outcome = page.OutcomeOf(string(s.Verdict)); {
 	case s.Result == nil:
 		t.Outcome, t.Message, t.Text = page.Skipped, notRun, ""
-	case s.Verdict == verdict.Measured:
-		t.Outcome, t.Text = page.Skipped, strings.Trim(t.Message+"; "+t.Text, "; ")
+	case t.Outcome == page.Skipped:
+		t.Text = strings.Trim(t.Message+"; "+t.Text, "; ")
 		t.Message = "measured: there was nothing to judge it by"
-	case s.Verdict == verdict.Fail:
-		t.Outcome = page.Failed
-	case s.Verdict == verdict.Invalid:
-		t.Outcome = page.Errored
 	}
 	return t
 }

@@ -12,7 +12,7 @@ import (
 
 // Evidence begins a table of evidence.
 func Evidence() page.Table {
-	return page.Captioned("Evidence", "<what", "<found", "<expected", "<where")
+	return page.Captioned("Evidence", "<what, <found, <expected, <where")
 }
 
 // Finding is a finding as a block; i makes its anchor.
@@ -41,17 +41,15 @@ func Findings(all []finding.Finding) (blocks []page.Finding) {
 
 // Subject is a finding whose title names its subject, for those that concern no scenario.
 func Subject(f finding.Finding, i int) page.Finding {
-	if f.Subject != "" {
-		f.Title += " (" + f.Subject + ")"
-	}
+	f.Title += When(f.Subject != "", " ("+f.Subject+")")
 	return Finding(f, i)
 }
 
 // Account lists what lies between a ceiling and a figure: each factor, its share of the gap, and
 // what is left after it.
 func Account(a *finding.Account) page.Table {
-	t := page.Captioned("From the ceiling to what was measured", "<cause", "share of the gap", "factor",
-		"leaves "+a.In(), "<how")
+	t := page.Captioned("From the ceiling to what was measured",
+		"<cause, share of the gap, factor, leaves "+a.In()+", <how")
 	t.Add("ceiling", None, None, units.IOPS(a.Ceiling), "")
 	for i, level := range a.Levels() {
 		f := a.Factors[i]
@@ -62,8 +60,5 @@ func Account(a *finding.Account) page.Table {
 
 // Cause names a factor and who brings it.
 func Cause(f finding.Factor) string {
-	if f.Who == "" {
-		return string(f.Cause)
-	}
-	return fmt.Sprintf("%s (%s)", f.Cause, f.Who)
+	return string(f.Cause) + When(f.Who != "", " ("+f.Who+")")
 }

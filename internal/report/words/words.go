@@ -56,10 +56,7 @@ func WithDoubt(figure, doubt string) string {
 
 // PlusMinus is an estimate's half width when it is one over rounds.
 func PlusMinus(e stats.Estimate, rounds int) string {
-	if rounds < 2 {
-		return ""
-	}
-	return Doubt(e)
+	return When(rounds >= 2, Doubt(e))
 }
 
 // Amount prints a figure of a comparison in its unit.
@@ -109,23 +106,17 @@ func Span(e stats.Estimate) string {
 
 // Decimal prints v plainly, or nothing for 0, which stands for unmeasured.
 func Decimal[T ~float64 | ~int64 | ~uint64](v T, digits int) string {
-	if v == 0 {
-		return ""
-	}
-	return strconv.FormatFloat(float64(v), 'f', digits, 64)
+	return When(v != 0, strconv.FormatFloat(float64(v), 'f', digits, 64))
 }
 
 // Known prints a value that is not zero behind its name.
 func Known[T comparable](name string, v T) string {
 	var zero T
-	if v == zero {
-		return ""
-	}
 	shown := fmt.Sprint(v)
 	if d, ok := any(v).(time.Duration); ok {
 		shown = text.Duration(d)
 	}
-	return strings.TrimSpace(name + " " + shown)
+	return When(v != zero, strings.TrimSpace(name+" "+shown))
 }
 
 // Figure prints a value that is not zero.
@@ -140,25 +131,20 @@ func Free(t topology.Target) string {
 }
 
 // Some is a count, "" for none.
-func Some(n int, what string) string {
-	if n == 0 {
-		return ""
-	}
-	return text.Plural(n, what)
-}
+func Some(n int, what string) string { return When(n != 0, text.Plural(n, what)) }
+
+// When is a phrase where it holds, else "".
+func When(holds bool, phrase string) string { return text.Either(holds, phrase, "") }
 
 // Limits prints capacities; si for what its vendor states in MB/s.
 func Limits(l topology.Limits, si bool) string {
 	var all []string
 	add := func(what string, n units.IOPS, r units.Rate) {
-		var operations, rate string
-		if n > 0 {
-			operations = Operations(n)
-		}
-		if rate = Known("", r); si && r > 0 {
+		rate := Known("", r)
+		if si && r > 0 {
 			rate = r.SI()
 		}
-		all = append(all, Known(what, operations), Known(what, rate))
+		all = append(all, Known(what, When(n > 0, Operations(n))), Known(what, rate))
 	}
 	add("", l.IOPS, l.Rate)
 	add("read", l.ReadIOPS, l.ReadRate)
@@ -171,13 +157,8 @@ func Burst(i topology.Instance) string {
 	if !i.Burst.Known() {
 		return ""
 	}
-	s := "burst " + Limits(i.Burst, true)
-	if i.BurstFor > 0 && i.BurstPer > 0 {
-		s += " for " + text.Duration(i.BurstFor) + " in " + text.Plainly(i.BurstPer, time.Hour, "h")
-	} else if i.BurstFor > 0 {
-		s += " for " + text.Duration(i.BurstFor) + " on credits"
-	}
-	return s
+	lasts := text.Either(i.BurstPer > 0, " in "+text.Plainly(i.BurstPer, time.Hour, "h"), " on credits")
+	return "burst " + Limits(i.Burst, true) + When(i.BurstFor > 0, " for "+text.Duration(i.BurstFor)+lasts)
 }
 
 // Machine is a machine's type, with its cloud where that is not EC2.
@@ -193,15 +174,15 @@ func Instance(i topology.Instance) []string {
 }
 
 // ArrayYAML begins an array in plimsoll.yaml, up to what its volumes are.
-func ArrayYAML(name string, level topology.Level, chunk units.Bytes, volumes int) string {
-	s := fmt.Sprintf("  - name: %s\n    role: [data, wal]\n", text.ShellQuote(text.Clean(name, LongName)))
+func ArrayYAML(y *text.Lines, name string, level topology.Level, chunk units.Bytes, volumes int) {
+	y.Say("  - name: %s\n    role: [data, wal]", text.ShellQuote(text.Clean(name, LongName)))
 	if level != topology.NoLevel {
-		s += fmt.Sprintf("    level: %s\n", level)
+		y.Say("    level: %s", level)
 	}
 	if chunk > 0 {
-		s += fmt.Sprintf("    chunk: %s\n", chunk.Arg())
+		y.Say("    chunk: %s", chunk.Arg())
 	}
-	return s + fmt.Sprintf("    volumes:\n      count: %d\n", max(volumes, 1))
+	y.Say("    volumes:\n      count: %d", max(volumes, 1))
 }
 
 // Caps are what a machine allows of the volume types that it limits apart, as far as they are in use,
@@ -209,11 +190,8 @@ func ArrayYAML(name string, level topology.Level, chunk units.Bytes, volumes int
 func Caps(i topology.Instance) string {
 	var all []string
 	for _, c := range i.Caps {
-		one := c.Name + " " + Limits(c.Baseline, !c.MiB)
-		if c.Burst.Known() {
-			one += " (in bursts " + Limits(c.Burst, !c.MiB) + ")"
-		}
-		all = append(all, one)
+		burst := When(c.Burst.Known(), " (in bursts "+Limits(c.Burst, !c.MiB)+")")
+		all = append(all, c.Name+" "+Limits(c.Baseline, !c.MiB)+burst)
 	}
 	return strings.Join(all, "; ")
 }
@@ -228,10 +206,7 @@ func Left(of string, b *topology.Balance) string {
 
 // Origin says where a figure is from, "" when nothing is known of it.
 func Origin(o topology.Origin) string {
-	if o.Kind == topology.Unknown {
-		return ""
-	}
-	return text.Clean(text.Join(": ", string(o.Kind), o.Where), 240)
+	return When(o.Kind != topology.Unknown, text.Clean(text.Join(": ", string(o.Kind), o.Where), 240))
 }
 
 // Alike says that two volumes read the same.
@@ -245,9 +220,4 @@ func Alike(a, b topology.Volume) bool {
 func ClockError(e time.Duration) string { return Figure(units.LatencyOf(e)) }
 
 // Parens puts a phrase in parentheses.
-func Parens(s string) string {
-	if s == "" {
-		return ""
-	}
-	return "(" + s + ")"
-}
+func Parens(s string) string { return When(s != "", "("+s+")") }
