@@ -81,8 +81,8 @@ func burstCause(m Measurement, gap float64, b ceiling.Bound) (out finding.Factor
 	spent, sustained := finding.BurstSpent, max(gap, float64(low.IOPS/b.IOPS))
 	level := rateAtEnd(m.Result)
 	at, least := float64(m.IOPS()/low.IOPS), leastSustained
-	mean, burst, outlasts := m.Ceiling.Over(m.Result.Measured)
-	if ran := m.Result.Measured; ran > 0 {
+	mean, burst, outlasts := m.Ceiling.Over(m.Measured)
+	if ran := m.Measured; ran > 0 {
 		least = max(least, atSustained-float64(edges)/float64(ran))
 	}
 	switch {
@@ -92,7 +92,7 @@ func burstCause(m Measurement, gap float64, b ceiling.Bound) (out finding.Factor
 	case level == 0 && outlasts && math.Abs(float64(m.IOPS()/mean)-1) <= 1-atSustained:
 		out.Add(spent, "", gap,
 			"the burst ended after %s: over the %s of the run %s allows %s IOPS on average, and then %s",
-			text.Duration(burst), text.Duration(m.Result.Measured), low.Kind, units.IOPS(math.Round(float64(mean))), low.IOPS)
+			text.Duration(burst), text.Duration(m.Measured), low.Kind, units.IOPS(math.Round(float64(mean))), low.IOPS)
 	case level == 0 && at >= least && at <= 1+DryLevel:
 		out.Add(spent, "", sustained, "the run is at the sustained limit of %s, %s IOPS: its burst is spent", low.Kind,
 			low.IOPS)
@@ -104,11 +104,11 @@ func burstCause(m Measurement, gap float64, b ceiling.Bound) (out finding.Factor
 // the closed loop: the rest of the gap is its.
 func cpuCauses(m Measurement) (out finding.Factors) {
 	own, _ := m.CPU()
-	h := m.Result.Host
+	h := m.Host
 	if h != nil && h.Steal >= Stolen {
 		out.Add(finding.CPU, "", 1-h.Steal, "the hypervisor took %s of the CPU", text.Percent(h.Steal))
 	}
-	for _, j := range m.Result.Jobs {
+	for _, j := range m.Jobs {
 		if use := j.CPU.User + j.CPU.System; use >= CoreFull {
 			out.Add(finding.CPU, j.Name, math.SmallestNonzeroFloat64, "each job of %s fills its core (%s)", j.Name,
 				text.Percent(use))
@@ -129,7 +129,7 @@ func cpuCauses(m Measurement) (out finding.Factors) {
 // do.
 func (c *Case) loopCauses(m Measurement, b ceiling.Bound) (out finding.Factors) {
 	asked, got := m.InFlight(), m.Little()
-	if asked == 0 || m.Result.HeldBack() {
+	if asked == 0 || m.HeldBack() {
 		return nil
 	}
 	if got > 0 && !m.Syncs() && asked >= DeepEnough && got < DepthReached*float64(asked) {
@@ -183,7 +183,7 @@ func (c *Case) latencyCauses(m Measurement) (out finding.Factors) {
 // medianLatency is that of a single direction, in nanoseconds, 0 where it is not known. The median
 // of several jobs lies between theirs; the largest then stands for it.
 func (m Measurement) medianLatency() float64 {
-	t := m.Result.Total
+	t := m.Total
 	if Ran(t.Read) == Ran(t.Write) {
 		return 0
 	}
@@ -197,7 +197,7 @@ func (m Measurement) medianLatency() float64 {
 		return float64(p50)
 	}
 	most := 0.0
-	for _, j := range m.Result.Jobs {
+	for _, j := range m.Jobs {
 		if p50, ok := of(j).Clat.At(50); ok {
 			most = max(most, float64(p50))
 		}
@@ -214,7 +214,7 @@ const DepthReached = 0.8
 
 // Little is the mean number of I/Os in flight by Little's law, 0 when latency was not recorded.
 func (m Measurement) Little() float64 {
-	if l := m.Result.Depth.Little; l > 0 {
+	if l := m.Depth.Little; l > 0 {
 		return l
 	}
 	return float64(m.IOPS()) * m.MeanLatency() / 1e9

@@ -46,11 +46,11 @@ func (c *Case) countedCauses(m Measurement, b ceiling.Bound) (out finding.Factor
 // counted; 0 for the second where that is not known: writes have copies, and sequential I/Os are
 // merged.
 func (c *Case) Splits(m Measurement) (modelled, seen float64) {
-	a, r := c.ArrayOf(m), m.Result
-	if a == nil || len(r.Workloads) != 1 || a.Level.Parity() > 0 || a.Degraded > 0 {
+	a := c.ArrayOf(m)
+	if a == nil || len(m.Workloads) != 1 || a.Level.Parity() > 0 || a.Degraded > 0 {
 		return 0, 0
 	}
-	w := r.Workloads[0]
+	w := m.Workloads[0]
 	if w.Sequential || w.Writes() || w.ReadBS == 0 {
 		return 0, 0
 	}
@@ -61,18 +61,18 @@ func (c *Case) Splits(m Measurement) (modelled, seen float64) {
 	if m.LooseEdge() {
 		return modelled, 0
 	}
-	if len(r.Devices) == 0 || r.Total.Read.N == 0 {
-		return modelled, SplitSeen(r)
+	if len(m.Devices) == 0 || m.Total.Read.N == 0 {
+		return modelled, SplitSeen(m.Result)
 	}
 	// An array's own count is too high: md counts what is left of an I/O again after each split.
 	sum := 0.0
-	for _, d := range membersOf(a, r.Devices) {
+	for _, d := range membersOf(a, m.Devices) {
 		sum += float64(d.Reads)
 	}
 	if sum == 0 {
-		sum = float64(r.Devices[0].Reads)
+		sum = float64(m.Devices[0].Reads)
 	}
-	return modelled, sum / float64(r.Total.Read.N)
+	return modelled, sum / float64(m.Total.Read.N)
 }
 
 // looseShare of a run is how long it may be uncertain whether the ramp had ended.
@@ -81,12 +81,12 @@ const looseShare = 0.02
 // LooseEdge says that documents of fio are missing around the end of the ramp, as where the machine
 // stood still: what devices counted then covers more than what fio did.
 func (m Measurement) LooseEdge() bool {
-	s := m.Result.Seconds
+	s := m.Seconds
 	first := slices.IndexFunc(s, func(s result.Second) bool { return !s.Ramp })
 	if first < 1 {
 		return false
 	}
-	return float64(s[first].At-s[first].Len-s[first-1].At) > looseShare*float64(m.Result.Measured)
+	return float64(s[first].At-s[first].Len-s[first-1].At) > looseShare*float64(m.Measured)
 }
 
 // splitCause is that more I/Os reached the devices than the ceiling counts, by as much as another
@@ -100,7 +100,7 @@ func (c *Case) splitCause(m Measurement) (modelled, seen float64, ok bool) {
 	if n := float64(c.ArrayOf(m).Geometry().StripeMembers()); n > 1 && math.Abs(seen-n) <= ChunkSlack*n {
 		return modelled, seen, true
 	}
-	_, sure := ceiling.InferChunk(m.Result.Workloads[0].ReadBS, seen, 1)
+	_, sure := ceiling.InferChunk(m.Workloads[0].ReadBS, seen, 1)
 	return modelled, seen, sure >= SureChunk
 }
 
@@ -126,8 +126,8 @@ func splitFactor(all *ceiling.Ceiling, b ceiling.Bound, share float64) float64 {
 // foreignLoad is the share of the busiest device's work that fio did not ask for, in what limits
 // (I/Os or bytes), from telemetry.
 func (c *Case) foreignLoad(m Measurement, b ceiling.Bound) (share float64, who string) {
-	d, a := m.Result.Devices, c.ArrayOf(m)
-	if len(d) == 0 || a == nil || m.Result.Measured < Shortest {
+	d, a := m.Devices, c.ArrayOf(m)
+	if len(d) == 0 || a == nil || m.Measured < Shortest {
 		return 0, ""
 	}
 	writes := m.Any(fio.Workload.Writes)
@@ -143,7 +143,7 @@ func (c *Case) foreignLoad(m Measurement, b ceiling.Bound) (share float64, who s
 	top := d[0]
 	r, w := work(top.Reads, top.Writes, top.ReadBytes, top.WriteBytes)
 	if len(d) == 1 || len(a.Volumes) < 2 { // the volume itself: bytes, for the kernel merges I/Os and splits them
-		own, all := float64(m.Result.Total.Read.Bytes+m.Result.Total.Write.Bytes), float64(top.ReadBytes+top.WriteBytes)
+		own, all := float64(m.Total.Read.Bytes+m.Total.Write.Bytes), float64(top.ReadBytes+top.WriteBytes)
 		if m.Syncs() || all <= own || own == 0 {
 			return 0, "" // the filesystem's journal is fio's doing
 		}
@@ -181,7 +181,7 @@ const copySlack = 0.05
 // devices counted a whole number more: a level that is declared and is not the array's. 0 for the
 // second where that is not known or in order.
 func (c *Case) copies(m Measurement) (modelled, seen float64) {
-	a, d := c.ArrayOf(m), m.Result.Devices
+	a, d := c.ArrayOf(m), m.Devices
 	if a == nil || len(d) < 3 || !m.All(onlyRandomWrites) || a.Level.Parity() > 0 || a.Degraded > 0 ||
 		IsSyncing(a) {
 		return 0, 0
@@ -210,8 +210,8 @@ const drainLeast = 0.005
 // flight, and while these complete nothing new is issued. With 256 writes in flight at 1,200 IOPS
 // that took 0.35 s, and of 5 s read 7.7 % low, of 40 s 1 %.
 func (m Measurement) drainCauses() (out finding.Factors) {
-	window, known := fio.Ends(m.Result.Workloads)
-	ran := m.Result.Measured
+	window, known := fio.Ends(m.Workloads)
+	ran := m.Measured
 	seconds := Settled(m.Result)
 	if !known || float64(ran-window) < drainLeast*float64(window) || len(seconds) < 3 {
 		return nil

@@ -97,12 +97,12 @@ func (c *Case) probeCauses(m Measurement, b ceiling.Bound) (out finding.Factors)
 
 // memberRate is what the members of a run's array did together, by telemetry.
 func (c *Case) memberRate(m Measurement) units.IOPS {
-	if m.Result.Measured == 0 || m.LooseEdge() {
+	if m.Measured == 0 || m.LooseEdge() {
 		return 0
 	}
 	sum := 0.0
 	for _, d := range c.MemberIOs(m) {
 		sum += d.N
 	}
-	return units.IOPS(sum / m.Result.Measured.Seconds())
+	return units.IOPS(sum / m.Measured.Seconds())
 }

@@ -33,7 +33,7 @@ func Each(look func(*Case, Measurement) finding.Finding, needs ...part.Part) Che
 	return func(c *Case, report Report) {
 		var machine *finding.Finding
 		for _, m := range c.Measured() {
-			if m.Result.Lacks(needs...) {
+			if m.Lacks(needs...) {
 				continue
 			}
 			switch f := look(c, m); {
@@ -73,7 +73,7 @@ type Case struct {
 // Imported says that all results were read from files that somebody else made.
 func (c *Case) Imported() bool {
 	return len(c.Runs) > 0 && !slices.ContainsFunc(c.Runs, func(m Measurement) bool {
-		return m.Result == nil || m.Result.Source == ""
+		return m.Result == nil || m.Source == ""
 	})
 }
 
@@ -82,7 +82,7 @@ func (c *Case) Imported() bool {
 type Measurement struct {
 	Scenario suite.Scenario
 	Ceiling  *ceiling.Ceiling
-	Result   *result.Result
+	*result.Result
 	// Prefilled says that plimsoll wrote the file with data before it measured.
 	Prefilled bool
 	// Rounds are all measurements of a run with rounds, in order; Result is then the one in the

@@ -9,11 +9,11 @@ import (
 // IsConcurrencyBound says that what the jobs keep in flight limits a run, and not the storage.
 func (c *Case) IsConcurrencyBound(m Measurement) bool {
 	asked, mean := m.InFlight(), m.MeanLatency()
-	if asked == 0 || mean <= 0 || m.Result.HeldBack() || m.Any(Buffered) || m.Reached() {
+	if asked == 0 || mean <= 0 || m.HeldBack() || m.Any(Buffered) || m.Reached() {
 		return false
 	}
 	if m.Ceiling != nil {
-		if mean, _, outlasts := m.Ceiling.Over(m.Result.Measured); outlasts && m.IOPS() >= NearCeiling*mean {
+		if mean, _, outlasts := m.Ceiling.Over(m.Measured); outlasts && m.IOPS() >= NearCeiling*mean {
 			return false // it did what was allowed, over a time in which the burst ended
 		}
 	}

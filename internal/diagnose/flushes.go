@@ -66,11 +66,11 @@ func (c *Case) Unflushed(m Measurement) (Unflushed, bool) {
 	if kernel, ok := c.Host.Release(); !ok || kernel.Before(host.CountsFlushes) {
 		return u, false
 	}
-	r, role := m.Result, m.Scenario.Role
-	server := r.Kind() == suite.OfServer
+	role := m.Scenario.Role
+	server := m.Kind() == suite.OfServer
 	if server {
 		role = topology.WAL
-		for _, probe := range []result.SyncProbe{r.Postgres.Before, r.Postgres.After} {
+		for _, probe := range []result.SyncProbe{m.Postgres.Before, m.Postgres.After} {
 			if probe.Flushes > 0 {
 				return u, false
 			}
@@ -79,7 +79,7 @@ func (c *Case) Unflushed(m Measurement) (Unflushed, bool) {
 			}
 		}
 	} else if m.Any(func(w fio.Workload) bool { return w.SyncCall == "fsync" || w.SyncCall == "fdatasync" }) {
-		u.Syncs = r.Total.Sync.Lat.N
+		u.Syncs = m.Total.Sync.Lat.N
 	}
 	t := c.Topology.For(role)
 	if t == nil || u.Syncs < leastSyncs {
@@ -87,8 +87,8 @@ func (c *Case) Unflushed(m Measurement) (Unflushed, bool) {
 	}
 	u.Drives = c.Volatile(t.Device)
 	for _, name := range u.Drives {
-		i := slices.IndexFunc(r.Devices, func(d telemetry.DeviceUse) bool { return d.Name == name })
-		if !server && (i < 0 || r.Devices[i].Flushes > 0) {
+		i := slices.IndexFunc(m.Devices, func(d telemetry.DeviceUse) bool { return d.Name == name })
+		if !server && (i < 0 || m.Devices[i].Flushes > 0) {
 			return u, false
 		}
 	}
@@ -98,10 +98,10 @@ func (c *Case) Unflushed(m Measurement) (Unflushed, bool) {
 // ignored is the syncs of a run on a dataset that does nothing for them.
 func (c *Case) ignored(m Measurement) (u Unflushed, ok bool) {
 	role := m.Scenario.Role
-	if p := m.Result.Postgres; p != nil {
+	if p := m.Postgres; p != nil {
 		role, u.Syncs = topology.WAL, p.Before.N+p.After.N
 	} else if m.Syncs() {
-		u.Syncs = m.Result.Total.Sync.Lat.N
+		u.Syncs = m.Total.Sync.Lat.N
 	}
 	t := c.Topology.For(role)
 	if t == nil || t.Mount == nil || t.Mount.ZFS == nil || t.Mount.ZFS.Sync != NoSyncs {

@@ -28,7 +28,7 @@ func (c *Case) loads(m Measurement, least uint64) (all []Load) {
 		}
 	}
 	a := c.ArrayOf(m)
-	for _, d := range membersOf(a, m.Result.Devices) {
+	for _, d := range membersOf(a, m.Devices) {
 		add(d.Name, d.Reads+d.Writes,
 			float64(d.ReadWait)*float64(d.Reads)+float64(d.WriteWait)*float64(d.Writes), d.Util)
 	}
@@ -36,7 +36,7 @@ func (c *Case) loads(m Measurement, least uint64) (all []Load) {
 		return all
 	}
 	all = nil
-	for _, d := range m.Result.Disks {
+	for _, d := range m.Disks {
 		if d.Member || isMember(a, d.Name) {
 			add(d.Name, d.Reads+d.Writes, float64(d.ReadTicks+d.WriteTicks)*1e6, d.Util)
 		}
@@ -92,14 +92,14 @@ func (c *Case) restingMembers(m Measurement) (idle []string, all int) {
 		(a.Level == topology.Linear || a.Level.Mirrored() && !m.Any(fio.Workload.Writes) && m.InFlight() <= len(members)) {
 		return nil, len(members)
 	}
-	if m.Result.DisksPartial != "" && len(m.Result.Devices) == 0 {
+	if m.DisksPartial != "" && len(m.Devices) == 0 {
 		return nil, len(members)
 	}
 	sum := 0.0
 	for _, d := range members {
 		sum += d.N
 	}
-	if spare(m.Result.Disks) || len(members) < 2 || sum < EnoughReads*float64(len(members)) {
+	if spare(m.Disks) || len(members) < 2 || sum < EnoughReads*float64(len(members)) {
 		return nil, len(members)
 	}
 	for _, d := range members {
@@ -141,7 +141,7 @@ func (c *Case) typicalLatency(m Measurement) time.Duration {
 	for _, v := range a.Volumes {
 		read, write = max(read, v.ReadLatency), max(write, v.WriteLatency)
 	}
-	t := m.Result.Total
+	t := m.Total
 	reads, writes := float64(t.Read.IOPS), float64(t.Write.IOPS)
 	if reads+writes == 0 || reads > 0 && read == 0 || writes > 0 && write == 0 {
 		return 0

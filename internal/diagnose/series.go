@@ -11,12 +11,12 @@ import (
 
 // Failed says that a job ended with an error.
 func (m Measurement) Failed() bool {
-	return slices.ContainsFunc(m.Result.Jobs, func(j fio.Job) bool { return j.Error != 0 })
+	return slices.ContainsFunc(m.Jobs, func(j fio.Job) bool { return j.Error != 0 })
 }
 
 // Staged says that the job's own sections begin or end in mid-run.
 func (m Measurement) Staged() bool {
-	ws := m.Result.Workloads
+	ws := m.Workloads
 	for _, w := range ws {
 		if w.StartDelay > 0 || w.Stonewall || w.Runtime != ws[0].Runtime {
 			return true

@@ -121,7 +121,7 @@ func (m Measurement) missed() (suite.Threshold, bool) {
 // concurrency.
 func (c *Case) KeepsItsDepth(m Measurement) bool {
 	asked, mean := m.InFlight(), m.MeanLatency()
-	return asked > 0 && mean > 0 && !m.Result.HeldBack() && !m.Any(Buffered) && !m.Reached() &&
+	return asked > 0 && mean > 0 && !m.HeldBack() && !m.Any(Buffered) && !m.Reached() &&
 		float64(m.IOPS())*mean/1e9 >= fullFlight*float64(asked)
 }
 

@@ -16,7 +16,7 @@ func Rate(r units.Rate) string { return fmt.Sprintf("%s (%s)", r, r.SI()) }
 func (m Measurement) Label() string {
 	name := m.Scenario.Name
 	if name == "" && m.Result != nil {
-		name = m.Result.Name
+		name = m.Name
 	}
 	if m.Scenario.ID == 0 {
 		return name

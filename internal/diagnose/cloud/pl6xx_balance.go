@@ -101,7 +101,7 @@ func burstTime(c *diagnose.Case, b bucket) (need time.Duration, touched bool) {
 			need, covered = need+m.Scenario.Ramp+m.Scenario.Runtime, false
 			continue
 		}
-		need, covered = need+m.Result.Measured, covered && m.IOPS() > aboveLasting*low.IOPS
+		need, covered = need+m.Measured, covered && m.IOPS() > aboveLasting*low.IOPS
 	}
 	if covered {
 		return 0, touched

@@ -76,7 +76,7 @@ func bursting(m diagnose.Measurement, of func(ceiling.Bound) bool, who string) (
 	if low == nil || m.IOPS() <= aboveLasting*low.IOPS {
 		return f
 	}
-	ran := m.Result.Measured
+	ran := m.Measured
 	mean, _, outlasts := m.Ceiling.Over(ran) // a mean of 0 of a run that does not outlast it
 	i := slices.IndexFunc(m.Ceiling.Bounds, func(b ceiling.Bound) bool {
 		return b.Burst && b.SameResource(*low) && b.IOPS > low.IOPS &&

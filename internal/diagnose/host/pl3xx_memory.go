@@ -173,7 +173,7 @@ func swapsBelow(c *diagnose.Case) []string {
 // database says that a database is what the paths are for: a log has one of its own, or a server ran.
 func database(c *diagnose.Case) bool {
 	return c.Topology != nil && c.Topology.For(topology.WAL) != nil || slices.ContainsFunc(c.Runs,
-		func(m diagnose.Measurement) bool { return m.Result.Kind() == suite.OfServer })
+		func(m diagnose.Measurement) bool { return m.Kind() == suite.OfServer })
 }
 
 func hugePages(c *diagnose.Case, report diagnose.Report) {

@@ -153,7 +153,7 @@ func largestBlock(c *diagnose.Case) units.Bytes {
 	largest := units.MiB
 	for _, m := range c.Runs {
 		if m.Result != nil {
-			for _, w := range m.Result.Workloads {
+			for _, w := range m.Workloads {
 				largest = max(largest, w.LargestBlock())
 			}
 		}

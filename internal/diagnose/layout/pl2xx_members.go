@@ -35,18 +35,18 @@ func idleMember(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 // chunkSeen is the chunk that device counters show where they contradict the one that the case
 // states; 0 when nothing was split.
 func chunkSeen(c *diagnose.Case, m diagnose.Measurement) (units.Bytes, bool) {
-	a, r := c.ArrayOf(m), m.Result
-	if a == nil || r == nil || !a.Level.Striped() || a.Chunk == 0 || len(r.Workloads) != 1 ||
+	a := c.ArrayOf(m)
+	if a == nil || m.Result == nil || !a.Level.Striped() || a.Chunk == 0 || len(m.Workloads) != 1 ||
 		a.OriginOf("chunk").Kind == topology.Detected ||
-		r.DisksPartial != "" {
+		m.DisksPartial != "" {
 		return 0, false
 	}
-	w := r.Workloads[0]
+	w := m.Workloads[0]
 	if idle, _ := c.IdleMembers(m); len(idle) > 0 || w.ReadBS == 0 || w.ReadBS > a.Chunk {
 		return 0, false
 	}
 	stated, seen := c.Splits(m)
-	if seen == 0 || r.Total.Read.N < diagnose.EnoughReads || math.Abs(seen-stated) < diagnose.ChunkSlack*stated+0.02 {
+	if seen == 0 || m.Total.Read.N < diagnose.EnoughReads || math.Abs(seen-stated) < diagnose.ChunkSlack*stated+0.02 {
 		return 0, false
 	}
 	if seen < 1+diagnose.ChunkSlack && seen > 1-diagnose.ChunkSlack {

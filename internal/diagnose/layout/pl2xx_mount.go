@@ -158,7 +158,7 @@ func volatileCache(c *diagnose.Case, report diagnose.Report) {
 				continue
 			}
 			syncs = append(syncs, m.IDs()...)
-			if p50, ok := m.Result.Total.Sync.Lat.At(50); ok && p50 > 0 && float64(p50) < fastSync {
+			if p50, ok := m.Total.Sync.Lat.At(50); ok && p50 > 0 && float64(p50) < fastSync {
 				f.Severity = finding.Warn
 				f.Say("Syncs on %s return in %s (median) with a volatile write cache below: either it is "+
 					"protected against power loss or commits can be lost.", a.Name, text.Duration(p50))
@@ -212,7 +212,7 @@ func noBarriers(c *diagnose.Case, report diagnose.Report) {
 	}
 	for _, m := range c.Runs {
 		u, ok := c.Unflushed(m)
-		if !ok || m.Result.Kind() == suite.OfServer { // PL709
+		if !ok || m.Kind() == suite.OfServer { // PL709
 			continue
 		}
 		f := u.Shown(m.Finds("The latency is not that of durable writes: %s", u.Sentence()).As(finding.Invalid))

@@ -83,7 +83,7 @@ func suspect(subject string, runs []diagnose.Lag) *finding.Finding {
 			how = fmt.Sprintf("where the queue gathers while the array reaches %s of its ceiling", text.Percent(l.Reached))
 		}
 		// Of a run that was watched it is known how the queue moved and what a probe gave.
-		watched := len(l.M.Result.Devices) > 0
+		watched := len(l.M.Devices) > 0
 		if l.Ratio() >= diagnose.StragglerDeep && (l.Reached < stragglerFree || !watched) {
 			found = diagnose.Join(found, lagFinding(l, subject, finding.Info, how))
 		}
@@ -93,7 +93,7 @@ func suspect(subject string, runs []diagnose.Lag) *finding.Finding {
 
 func lagFinding(l diagnose.Lag, subject string, s finding.Severity, how string) finding.Finding {
 	where := "disk statistics of fio, ticks over ios, scenario " + l.M.Label()
-	if len(l.M.Result.Devices) > 0 {
+	if len(l.M.Devices) > 0 {
 		where = "telemetry, scenario " + l.M.Label()
 	}
 	f := finding.New(subject, "").As(s).In(l.M.IDs())
@@ -115,13 +115,13 @@ func lagFinding(l diagnose.Lag, subject string, s finding.Severity, how string) 
 
 // topOf names the array of a run for findings on it: the first device that fio or telemetry lists.
 func topOf(m diagnose.Measurement) string {
-	for _, d := range m.Result.Disks {
+	for _, d := range m.Disks {
 		if !d.Member {
 			return d.Name
 		}
 	}
-	if len(m.Result.Devices) > 0 {
-		return m.Result.Devices[0].Name
+	if len(m.Devices) > 0 {
+		return m.Devices[0].Name
 	}
 	return m.Label()
 }

@@ -43,10 +43,10 @@ type base struct {
 func databases(c *diagnose.Case) []base {
 	var all []base
 	for _, m := range c.Runs {
-		if m.Result == nil || m.Result.Postgres == nil || m.Result.State == result.Interrupted {
+		if m.Result == nil || m.Postgres == nil || m.State == result.Interrupted {
 			continue
 		}
-		all = append(all, base{m, m.Result.Postgres, m.Result.Postgres.Peak()})
+		all = append(all, base{m, m.Postgres, m.Postgres.Peak()})
 	}
 	return all
 }

@@ -39,10 +39,9 @@ type side struct {
 }
 
 func sides(m diagnose.Measurement) []side {
-	r := m.Result
-	list := []side{{what: "writes", Direction: r.Total.Write}, {what: "reads", Direction: r.Total.Read}}
-	for _, d := range r.Disks {
-		if d.Member || r.DisksPartial != "" || r.DisksShared {
+	list := []side{{what: "writes", Direction: m.Total.Write}, {what: "reads", Direction: m.Total.Read}}
+	for _, d := range m.Disks {
+		if d.Member || m.DisksPartial != "" || m.DisksShared {
 			continue
 		}
 		list[0].counted += d.Writes + d.WriteMerges
@@ -72,8 +71,7 @@ func (s side) took() (time.Duration, bool) {
 // direct=. Sequential reads are not judged: read-ahead makes each fast and all of them as fast as the
 // storage.
 func fromMemory(m diagnose.Measurement) (f finding.Finding) {
-	r := m.Result
-	if len(r.Devices) > 0 || m.Any(polls) || onMemory(m) || r.Lacks(part.AllJobs) {
+	if len(m.Devices) > 0 || m.Any(polls) || onMemory(m) || m.Lacks(part.AllJobs) {
 		return f
 	}
 	if m.Syncs() {
@@ -83,9 +81,9 @@ func fromMemory(m diagnose.Measurement) (f finding.Finding) {
 	for _, s := range sides(m) {
 		switch {
 		case s.N < diagnose.EnoughReads:
-		case len(r.Workloads) == 0: // the header was cut off: what was asked for is not known
+		case len(m.Workloads) == 0: // the header was cut off: what was asked for is not known
 			looks = append(looks, partly(m, s, unknownOrder))
-			if f := tooFast(m, s); !s.known && f.Severity == finding.Invalid && r.Measured >= diagnose.Shortest {
+			if f := tooFast(m, s); !s.known && f.Severity == finding.Invalid && m.Measured >= diagnose.Shortest {
 				looks = append(looks, f)
 			}
 		case s.what == "reads" && m.Any(diagnose.Sequential) || s.reached():
@@ -93,7 +91,7 @@ func fromMemory(m diagnose.Measurement) (f finding.Finding) {
 			looks = append(looks, tooFast(m, s), partly(m, s, 1), writtenBack(m, s))
 		}
 	}
-	if len(r.Workloads) > 0 {
+	if len(m.Workloads) > 0 {
 		looks = append(looks, copied(m))
 		for _, s := range sides(m) { // sequential ones, too
 			looks = append(looks, keptInMemory(m, s))
@@ -104,10 +102,10 @@ func fromMemory(m diagnose.Measurement) (f finding.Finding) {
 
 // smallFiles are the bytes of files that fit memory, which another program used through the page cache; 0 for none.
 func smallFiles(m diagnose.Measurement) (size units.Bytes) {
-	for _, w := range m.Result.Workloads {
+	for _, w := range m.Workloads {
 		size += w.Size
 	}
-	if m.Result.Program == "" || size > fitsMemory || !m.All(paged) {
+	if m.Program == "" || size > fitsMemory || !m.All(paged) {
 		return 0
 	}
 	return size
@@ -116,24 +114,24 @@ func smallFiles(m diagnose.Measurement) (size units.Bytes) {
 // heldFiles finds reads of other programs through the page cache, of files which fit memory and which nothing dropped
 // from there after they were made.
 func heldFiles(m diagnose.Measurement) (f finding.Finding) {
-	r, size := m.Result, smallFiles(m)
+	size := smallFiles(m)
 	kept := m.All(func(w fio.Workload) bool { return w.KeepCache })
-	if size == 0 || !kept || !diagnose.Ran(r.Total.Read) || len(r.Disks) > 0 || r.State != result.Done {
+	if size == 0 || !kept || !diagnose.Ran(m.Total.Read) || len(m.Disks) > 0 || m.State != result.Done {
 		return f
 	}
 	return m.Finds("%s read through the page cache, and its newly made files of %s fit into memory: "+
-		"memory may have answered the reads.", r.Program, size).As(finding.Warn).
-		Saw("size of its files", size.String(), "twice the memory", r.Program)
+		"memory may have answered the reads.", m.Program, size).As(finding.Warn).
+		Saw("size of its files", size.String(), "twice the memory", m.Program)
 }
 
 // reread finds reads of files that fit memory, and that were read more than once through the page cache: what was read
 // before is there. fio drops it before each pass over its files (seen with 3.33); other programs do not.
 func reread(m diagnose.Measurement) (f finding.Finding) {
-	size, read := smallFiles(m), m.Result.Total.Read.Bytes
+	size, read := smallFiles(m), m.Total.Read.Bytes
 	if size == 0 || read == 0 {
 		return f
 	}
-	moved := read + m.Result.Total.Write.Bytes
+	moved := read + m.Total.Write.Bytes
 	if passes := float64(moved) / float64(size); m.All(random) && read < 2*size {
 		first := (1 - math.Exp(-passes)) / passes // of the I/Os at random places that find one where none was before
 		if first > firstMost {
@@ -142,14 +140,14 @@ func reread(m diagnose.Measurement) (f finding.Finding) {
 		return m.Finds("%s were read and written at random in files of %s through the page cache, and at most %s of that "+
 			"was not in memory before: memory answered the other reads.", moved, size,
 			text.Percent(first)).As(finding.Invalid).
-			Saw("what was read and written", moved.String(), "less than "+size.String()+", or direct I/O", m.Result.Program)
+			Saw("what was read and written", moved.String(), "less than "+size.String()+", or direct I/O", m.Program)
 	}
 	if read < 2*size {
 		return f
 	}
 	return m.Finds("%s were read from files of %s through the page cache, which holds them after the first read: "+
 		"memory answered the others.", read, size).As(finding.Invalid).
-		Saw("what was read", read.String(), "at most "+size.String()+", or direct I/O", m.Result.Program)
+		Saw("what was read", read.String(), "at most "+size.String()+", or direct I/O", m.Program)
 }
 
 // firstMost is the share of I/Os that may be first ones at their place where most are not.
@@ -164,16 +162,15 @@ const largestRequest = 4 * units.MiB
 // undelivered finds reads that the devices cannot have brought, in whatever order: the I/Os that they
 // counted, each as large as it can be, are less than what fio read.
 func undelivered(m diagnose.Measurement) (f finding.Finding) {
-	r := m.Result
-	read := r.Total.Read
-	if len(r.Disks) == 0 || r.DisksPartial != "" || r.DisksShared || read.N < diagnose.EnoughReads ||
+	read := m.Total.Read
+	if len(m.Disks) == 0 || m.DisksPartial != "" || m.DisksShared || read.N < diagnose.EnoughReads ||
 		m.Any(func(w fio.Workload) bool { return fio.KindOf(w.Engine) != fio.EngineData || w.ReadBS > largestRequest }) {
 		return f
 	}
-	counted := ofDevices(r, func(d fio.Disk) uint64 { return d.Reads })
+	counted := ofDevices(m.Result, func(d fio.Disk) uint64 { return d.Reads })
 	most := units.Bytes(counted) * largestRequest
 	// Under multipath fio sees nothing at all (axboe/fio#1890).
-	unseen := len(r.Workloads) == 0 && ofDevices(r, requests) == 0
+	unseen := len(m.Workloads) == 0 && ofDevices(m.Result, requests) == 0
 	if unseen || float64(most) >= sawAll*float64(read.Bytes) {
 		return f
 	}
@@ -202,7 +199,7 @@ func ofDevices(r *result.Result, of func(fio.Disk) uint64) uint64 {
 // onMemory says that the storage is persistent memory, which is as fast as memory because it is memory. Of
 // jobs that use the page cache of which its own counters show no read, nothing says that it was.
 func onMemory(m diagnose.Measurement) bool {
-	for _, d := range m.Result.Disks {
+	for _, d := range m.Disks {
 		if strings.HasPrefix(d.Name, "pmem") {
 			return d.Reads+d.Writes > 0 || !m.All(paged)
 		}
@@ -244,12 +241,12 @@ func partly(m diagnose.Measurement, s side, within float64) (f finding.Finding) 
 // memorySpeed where the jobs are known to be buffered, or, of reads, most likely.
 func tooFast(m diagnose.Measurement, s side) (f finding.Finding) {
 	half, known := s.took()
-	buffered := m.All(paged) || len(m.Result.Workloads) == 0 && s.Submitted() // whatever was asked for, memory took it
+	buffered := m.All(paged) || len(m.Workloads) == 0 && s.Submitted() // whatever was asked for, memory took it
 	says, severity := "Half of the %s took %s or less: they were copied to or from memory, and what the storage "+
 		"does is not in these figures.", finding.Invalid
 	switch {
 	case buffered && s.Submitted():
-	case !known, !buffered && 0 < m.Result.Measured && m.Result.Measured < diagnose.Shortest: // PL418
+	case !known, !buffered && 0 < m.Measured && m.Measured < diagnose.Shortest: // PL418
 		return f
 	case half < driveSpeed || buffered && half < memorySpeed:
 	case half < memorySpeed && s.what == "reads":
@@ -363,7 +360,7 @@ func keptInMemory(m diagnose.Measurement, s side) (f finding.Finding) {
 	pre := m.All(func(w fio.Workload) bool { return paged(w) && w.PreRead })
 	kept := m.All(func(w fio.Workload) bool { return paged(w) && w.KeepCache })
 	half, known := s.took()
-	cpu := m.Result.Total.CPU.User + m.Result.Total.CPU.System
+	cpu := m.Total.CPU.User + m.Total.CPU.System
 	waited := (!known || half >= driveSpeed) && cpu < ownTime
 	if s.what != "reads" || !pre && !kept || s.N < diagnose.EnoughReads || s.reached() || waited {
 		return f
@@ -395,11 +392,10 @@ const (
 // (1 - CPU) / IOPS, is less than any drive takes, so nothing waited for a drive. It is so with ZFS's
 // ARC, tmpfs and the page cache, also where direct=1 was asked for and the filesystem ignores it.
 func copied(m diagnose.Measurement) (f finding.Finding) {
-	r := m.Result
-	if len(r.Jobs) != 1 || r.Total.Read.N+r.Total.Write.N < diagnose.EnoughReads {
+	if len(m.Jobs) != 1 || m.Total.Read.N+m.Total.Write.N < diagnose.EnoughReads {
 		return f
 	}
-	j := r.Jobs[0]
+	j := m.Jobs[0]
 	cpu, jobs := j.CPU.User+j.CPU.System, float64(max(j.Count, inJobs(m), 1))
 	if cpu < ownTime || j.CPU.System < inCalls {
 		return f
@@ -450,33 +446,33 @@ func unreal(m diagnose.Measurement) (f finding.Finding) {
 			Advise("Name a device or a file of the storage (filename=, directory=).").
 			Saw(what, name, "a drive", "fio")
 	}
-	for _, d := range m.Result.Disks {
-		if fio.InMemory(d.Name) && (d.Reads+d.Writes > 0 || len(m.Result.Disks) == 1) {
+	for _, d := range m.Disks {
+		if fio.InMemory(d.Name) && (d.Reads+d.Writes > 0 || len(m.Disks) == 1) {
 			return found("device", d.Name, memoryIs(d.Name), "fio")
 		}
 	}
-	for _, w := range m.Result.Workloads {
+	for _, w := range m.Workloads {
 		if fio.InMemory(w.Filename) || fio.InMemory(w.Directory) {
 			return found("file", w.Filename+w.Directory, memoryIs(w.Filename+w.Directory), "fio")
 		}
 	}
 	switch {
 	case m.All(func(w fio.Workload) bool { return fio.Diskless(w.Engine) }):
-		return found("ioengine", m.Result.Workloads[0].Engine, withoutStorage, "fio")
+		return found("ioengine", m.Workloads[0].Engine, withoutStorage, "fio")
 	case m.All(func(w fio.Workload) bool { return fio.KindOf(w.Engine) == fio.EngineNetwork && w.Engine != "http" }):
-		return found("ioengine", m.Result.Workloads[0].Engine, "sends data to another process", "a network")
+		return found("ioengine", m.Workloads[0].Engine, "sends data to another process", "a network")
 	}
 	return f
 }
 
 // calledMemory finds results of a text that speaks of a RAM disk.
 func calledMemory(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
-	if m.Result.Memory == 0 {
+	if m.Memory == 0 {
 		return f
 	}
-	line := fmt.Sprintf("line %d", m.Result.Memory)
+	line := fmt.Sprintf("line %d", m.Memory)
 	return m.Finds("The text speaks of a RAM disk (%s): if that was measured, the figures are not the storage's.", line).
-		Saw("RAM disk", line, "", m.Result.Source)
+		Saw("RAM disk", line, "", m.Source)
 }
 
 const withoutStorage = "completes I/Os without any storage"

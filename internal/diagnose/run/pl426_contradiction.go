@@ -25,8 +25,7 @@ const (
 )
 
 func contradicting(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
-	r := m.Result
-	if len(r.Seconds) > 0 || counted(r.Total) && r.Measured < diagnose.Shortest || m.Failed() || m.Staged() {
+	if len(m.Seconds) > 0 || counted(m.Total) && m.Measured < diagnose.Shortest || m.Failed() || m.Staged() {
 		return f
 	}
 	// Two figures that cannot both be true are invalid where no rounding and no missing part of an output makes that:
@@ -53,7 +52,7 @@ func counted(s fio.Job) bool { return s.Read.N+s.Write.N > 0 }
 // blocksOff compares bandwidth with IOPS × block size, of directions whose blocks have one size in
 // all jobs.
 func blocksOff(m diagnose.Measurement) (f finding.Finding) {
-	t := m.Result.Total
+	t := m.Total
 	for _, s := range []struct {
 		what string
 		of   fio.Direction
@@ -90,11 +89,10 @@ var (
 // nameOff compares what a job did with its name: who reads the name alone takes the figure for that of the other
 // direction.
 func nameOff(m diagnose.Measurement) (f finding.Finding) {
-	r := m.Result
-	if r.Program != "" || len(r.Workloads) != 1 {
+	if m.Program != "" || len(m.Workloads) != 1 {
 		return f
 	}
-	w, t := r.Workloads[0], r.Total
+	w, t := m.Workloads[0], m.Total
 	name := sideByName.FindStringSubmatch(w.Name)
 	if name == nil || openName.MatchString(w.Name) {
 		return f
@@ -113,7 +111,7 @@ func nameOff(m diagnose.Measurement) (f finding.Finding) {
 
 // meanOff compares the mean of a latency with the least that its percentiles allow.
 func meanOff(m diagnose.Measurement) (f finding.Finding) {
-	for _, j := range m.Result.Jobs {
+	for _, j := range m.Jobs {
 		for _, d := range j.Directions() {
 			l := d.Clat
 			if l.Mean <= 0 || d.N < diagnose.EnoughReads || d.Mistimed() {
@@ -141,7 +139,7 @@ const meanGap = 0.05
 // oneBlock is the block size that all jobs of a run have, 0 where they differ or one has several.
 func oneBlock(m diagnose.Measurement, of func(fio.Workload) (units.Bytes, bool)) units.Bytes {
 	bs := units.Bytes(0)
-	for _, w := range m.Result.Workloads {
+	for _, w := range m.Workloads {
 		size, single := of(w)
 		if size == 0 {
 			continue
@@ -158,11 +156,11 @@ func oneBlock(m diagnose.Measurement, of func(fio.Workload) (units.Bytes, bool))
 // that have causes: PL407, and the note beside the depth.)
 func flightOff(m diagnose.Measurement) (f finding.Finding) {
 	asked, got := m.InFlight(), m.Little()
-	if t := m.Result.Total; t.TotalRuntime > t.Runtime*3/2 && inJobs(m) == 1 {
+	if t := m.Total; t.TotalRuntime > t.Runtime*3/2 && inJobs(m) == 1 {
 		return f // a group whose number of jobs is not in it
 	}
-	if asked == 0 || len(m.Result.Workloads) == 0 || m.Syncs() || m.Result.Sum().Apart ||
-		got <= flightMost*float64(asked) || m.Result.Depth.Fio > flightMost*float64(asked) { // fio itself kept more
+	if asked == 0 || len(m.Workloads) == 0 || m.Syncs() || m.Sum().Apart ||
+		got <= flightMost*float64(asked) || m.Depth.Fio > flightMost*float64(asked) { // fio itself kept more
 		return f
 	}
 	if got > wrongBy*float64(asked) {

@@ -22,11 +22,11 @@ const driveCache = 64 * units.MiB
 // fewOnly finds jobs that used a few blocks again and again, and direct I/O of others to a file so small that a drive's
 // cache may hold it.
 func fewOnly(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
-	r, region := m.Result, units.Bytes(0)
-	few, direct := true, r.Source != ""
+	region := units.Bytes(0)
+	few, direct := true, m.Source != ""
 	if !m.All(func(w fio.Workload) bool {
 		jobs := units.Bytes(max(w.Jobs, 1))
-		if w.SharedFile || r.Program != "" { // whose threads have their files in common
+		if w.SharedFile || m.Program != "" { // whose threads have their files in common
 			jobs = 1
 		}
 		region += (w.Size + w.OffsetIncrement*jobs) * jobs
@@ -36,7 +36,7 @@ func fewOnly(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	}) {
 		return f
 	}
-	did := r.Total.Read.Bytes + r.Total.Write.Bytes
+	did := m.Total.Read.Bytes + m.Total.Write.Bytes
 	if did < manyTimesOver*region || !few && (!direct || region > driveCache) {
 		return f
 	}
@@ -47,7 +47,7 @@ func fewOnly(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 			Titled("the file is so small that a drive's cache may hold it").
 			Saw("size of all files", region.String(), "1 GiB or more", "the job's options")
 	}
-	w := r.Workloads[0]
+	w := m.Workloads[0]
 	bs := max(w.ReadBS, w.WriteBS)
 	return m.Finds("Each job used the same %s (%s of %s) %s times over.", w.Size,
 		text.Plural(max(w.Size/bs, 1), "block"), bs, times).

@@ -22,11 +22,11 @@ func partOnly(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 
 // syncsLeftOut finds jobs whose operations take longer than their writes, for a sync without a latency.
 func syncsLeftOut(m diagnose.Measurement) (f finding.Finding) {
-	d := m.Result.Total.Write
+	d := m.Total.Write
 	each := m.All(func(w fio.Workload) bool {
 		return (w.SyncEvery == 1 || w.SyncEvery > 1 && w.Depth <= 1) && w.Writes() && !w.Reads()
 	})
-	if !each || m.Result.Total.Sync.Lat.Measured() || d.IOPS <= 0 || d.N < diagnose.EnoughReads {
+	if !each || m.Total.Sync.Lat.Measured() || d.IOPS <= 0 || d.N < diagnose.EnoughReads {
 		return f
 	}
 	operation := time.Duration(float64(inJobs(m)) / float64(d.IOPS) * float64(time.Second))
@@ -42,7 +42,7 @@ func syncsLeftOut(m diagnose.Measurement) (f finding.Finding) {
 
 // noSyncs finds syncs that took less than a call of the kernel does: nothing was flushed in them.
 func noSyncs(m diagnose.Measurement) (f finding.Finding) {
-	half, known := m.Result.Total.Sync.Lat.At(50)
+	half, known := m.Total.Sync.Lat.At(50)
 	if !known || half <= 0 || half >= systemCall {
 		return f
 	}

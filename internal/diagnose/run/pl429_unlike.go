@@ -11,8 +11,8 @@ import (
 )
 
 func unlike(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
-	loads := m.Result.Workloads
-	if len(m.Result.Seconds) > 0 || len(m.Result.Jobs) >= len(loads) || len(loads) < 2 {
+	loads := m.Workloads
+	if len(m.Seconds) > 0 || len(m.Jobs) >= len(loads) || len(loads) < 2 {
 		return f
 	}
 	var names []string

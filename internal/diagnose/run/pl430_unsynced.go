@@ -13,14 +13,14 @@ import (
 // device is written when it is closed, of which only a program that times that too, as dd does, has anything.
 func unsynced(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	wrote := sides(m)[0]
-	if m.Result.Source == "" || wrote.Bytes == 0 || wrote.reached() || m.Failed() || m.Syncs() || onMemory(m) ||
+	if m.Source == "" || wrote.Bytes == 0 || wrote.reached() || m.Failed() || m.Syncs() || onMemory(m) ||
 		!m.All(func(w fio.Workload) bool {
-			return paged(w) && !w.EndSync && (m.Result.Program == "" || !strings.HasPrefix(w.Filename, "/dev/"))
+			return paged(w) && !w.EndSync && (m.Program == "" || !strings.HasPrefix(w.Filename, "/dev/"))
 		}) {
 		return f
 	}
 	shown := ""
-	if m.Result.Lacks(part.DiskStats) {
+	if m.Lacks(part.DiskStats) {
 		shown = ", and no disk statistics show them arrive"
 	}
 	return m.Finds("The %s that were written went through the page cache (no direct=1), and nothing synced them%s: "+

@@ -15,10 +15,10 @@ import (
 )
 
 func shallow(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
-	if m.Failed() || 0 < m.Result.Measured && m.Result.Measured < diagnose.Shortest { // PL402, PL418
+	if m.Failed() || 0 < m.Measured && m.Measured < diagnose.Shortest { // PL402, PL418
 		return f
 	}
-	if f = cappedAtOne(m); f.Message != "" || m.Result.Lacks(part.AllJobs, part.AllSides, part.Latencies) {
+	if f = cappedAtOne(m); f.Message != "" || m.Lacks(part.AllJobs, part.AllSides, part.Latencies) {
 		return f
 	}
 	if f = oneByOne(m); f.Message != "" {
@@ -26,7 +26,7 @@ func shallow(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	}
 	asked, got := m.InFlight(), m.Little()
 	if asked < diagnose.DeepEnough || got <= 0 || got >= diagnose.DepthReached*whole(m)*float64(asked) ||
-		m.Result.HeldBack() || mayBePaced(m, asked) || m.Syncs() ||
+		m.HeldBack() || mayBePaced(m, asked) || m.Syncs() ||
 		m.Any(func(w fio.Workload) bool { return w.StartDelay > 0 || w.Stonewall || w.VerifyOn }) {
 		return f
 	}
@@ -39,7 +39,7 @@ func shallow(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 // mayBePaced says that options which nobody has, such as rate_iops, may keep the depth low: fio's own depths
 // are as low as the latencies say. Where they are full, the I/Os were handed over and not in flight.
 func mayBePaced(m diagnose.Measurement, asked int) bool {
-	return m.Result.Lacks(part.Head, part.Command) && m.Result.Depth.Fio < diagnose.DepthReached*float64(asked)
+	return m.Lacks(part.Head, part.Command) && m.Depth.Fio < diagnose.DepthReached*float64(asked)
 }
 
 // submitting is the share of its time that a job must spend in submission to be doing its I/O
@@ -49,7 +49,7 @@ const submitting = 0.8
 // cappedAtOne finds depths that were asked of an engine that keeps one I/O in flight.
 func cappedAtOne(m diagnose.Measurement) (f finding.Finding) {
 	asked, engine := 0, ""
-	for _, w := range m.Result.Workloads {
+	for _, w := range m.Workloads {
 		asked += max(w.Jobs, 1) * max(w.DepthAsked, w.Depth, 1)
 		if w.DepthAsked > 1 {
 			engine = w.Engine
@@ -89,7 +89,7 @@ const manyTimes = 2.5
 // filesystem, allocating writes, a full request queue.
 func oneByOne(m diagnose.Measurement) (f finding.Finding) {
 	jobs, asked := inJobs(m), 0
-	for _, w := range m.Result.Workloads {
+	for _, w := range m.Workloads {
 		asked += w.InFlight()
 	}
 	asynchronous := m.All(func(w fio.Workload) bool { return !fio.Synchronous(w.Engine) && !polls(w) })
@@ -97,7 +97,7 @@ func oneByOne(m diagnose.Measurement) (f finding.Finding) {
 		return f
 	}
 	busy := 0.0 // jobs that are submitting, on average
-	for _, d := range m.Result.Total.Directions() {
+	for _, d := range m.Total.Directions() {
 		busy += float64(d.IOPS) * d.Slat.Mean / 1e9
 	}
 	share, held := busy/float64(jobs), deviceDepth(m.Result)
@@ -134,17 +134,17 @@ func collectedLate(m diagnose.Measurement) (submission time.Duration, ok bool) {
 	if oneByOne(m).Severity != finding.Warn {
 		return 0, false
 	}
-	submission = time.Duration(max(m.Result.Total.Read.Slat.Mean, m.Result.Total.Write.Slat.Mean))
+	submission = time.Duration(max(m.Total.Read.Slat.Mean, m.Total.Write.Slat.Mean))
 	return submission, submission < slowIO
 }
 
 // whole is the share of a run in which its queue can have been full: I/Os count when they complete,
 // so of a short run with long latencies the first and the last are missing.
 func whole(m diagnose.Measurement) float64 {
-	if m.Result.Measured <= 0 {
+	if m.Measured <= 0 {
 		return 1
 	}
-	return max(1-m.MeanLatency()/float64(m.Result.Measured), 0)
+	return max(1-m.MeanLatency()/float64(m.Measured), 0)
 }
 
 // computes is the CPU time of a job as a share of its time, the mean of all jobs.
@@ -174,11 +174,11 @@ func pieces(r *result.Result) float64 {
 const shortQueue = 0.5
 
 func syncBlocks(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
-	d := m.Result.Depth
+	d := m.Depth
 	blocked := m.Any(func(w fio.Workload) bool { return w.SyncEvery == 1 && w.Depth > 1 && w.Writes() })
 	asked := d.Asked
 	if asked == 0 {
-		for _, w := range m.Result.Workloads {
+		for _, w := range m.Workloads {
 			asked += w.InFlight()
 		}
 	}

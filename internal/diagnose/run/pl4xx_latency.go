@@ -96,7 +96,7 @@ const (
 )
 
 func bimodal(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
-	t := m.Result.Total
+	t := m.Total
 	looks := []weighed{{"reads", binned(t.Read.Clat.Hist)}, {"writes", binned(t.Write.Clat.Hist)}}
 	if t.Read.Clat.Hist.Count()+t.Write.Clat.Hist.Count() == 0 {
 		looks = []weighed{{"reads", percentiles(t.Read)}, {"writes", percentiles(t.Write)}}
@@ -136,7 +136,7 @@ const lastBin = 17112 * time.Millisecond
 
 func saturated(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	var most time.Duration
-	t := m.Result.Total
+	t := m.Total
 	for _, l := range []fio.Latency{t.Read.Clat, t.Write.Clat, t.Trim.Clat, t.Sync.Lat, t.Read.Lat, t.Write.Lat} {
 		most = max(most, l.Max)
 		for _, p := range l.Percentiles {
@@ -159,7 +159,7 @@ const (
 )
 
 func slowShare(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
-	share, ok := diagnose.Above(m.Result.Total, slowIO)
+	share, ok := diagnose.Above(m.Total, slowIO)
 	if !ok || share.Least < slowMany || brokenClock(m, share.Least) {
 		return f
 	}
@@ -178,12 +178,12 @@ func slowShare(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 // brokenClock says that so many I/Os cannot have taken longer than slowIO: at that rate more would have been in flight
 // than fio's own rows say at most, or clat, which is a part of lat, is longer.
 func brokenClock(m diagnose.Measurement, slow float64) bool {
-	t := m.Result.Total
+	t := m.Total
 	if t.Read.Mistimed() || t.Write.Mistimed() {
 		return true
 	}
 	depth := 0
-	for _, j := range m.Result.Jobs {
+	for _, j := range m.Jobs {
 		if j.Target == nil {
 			return false
 		}

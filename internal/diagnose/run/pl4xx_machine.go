@@ -40,7 +40,7 @@ func fullJobs(m diagnose.Measurement) (f finding.Finding) {
 	if m.Any(polls) || onMemory(m) { // who spins is not short of a core, and copying is what memory does
 		return f
 	}
-	for _, j := range m.Result.Jobs {
+	for _, j := range m.Jobs {
 		use := j.CPU.User + j.CPU.System
 		if use < diagnose.CoreFull {
 			continue
@@ -72,7 +72,7 @@ type cpuUse struct {
 
 // cpuOf is zero where nobody looked.
 func cpuOf(m diagnose.Measurement) cpuUse {
-	h := m.Result.Host
+	h := m.Host
 	if h == nil || h.CPUs == 0 {
 		return cpuUse{}
 	}
@@ -93,7 +93,7 @@ func (u cpuUse) finding(m diagnose.Measurement) finding.Finding {
 }
 
 func robbed(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
-	h := m.Result.Host
+	h := m.Host
 	if h == nil {
 		return f
 	}
@@ -119,7 +119,7 @@ const (
 )
 
 func dirtyStall(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
-	h := m.Result.Host
+	h := m.Host
 	if h == nil || h.WritebackMax < muchWriteback {
 		return f
 	}
@@ -159,19 +159,18 @@ const (
 )
 
 func otherIO(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
-	r := m.Result
-	if f = first(othersCounted(m), mergedBelow(m)); f.Message != "" || len(r.Devices) == 0 || r.Measured <= 0 ||
+	if f = first(othersCounted(m), mergedBelow(m)); f.Message != "" || len(m.Devices) == 0 || m.Measured <= 0 ||
 		m.Any(diagnose.Buffered) || m.LooseEdge() {
 		return f
 	}
-	d := r.Devices[0]
+	d := m.Devices[0]
 	f = m.Finds("").
 		Run("iotop -obPa -n 3", "grep . /proc/[0-9]*/io 2>/dev/null | sort -t: -k3 -n | tail")
 	look := func(what string, device, own units.Bytes) {
 		if device < own {
 			return
 		}
-		more := units.Rate(float64(device-own) / r.Measured.Seconds())
+		more := units.Rate(float64(device-own) / m.Measured.Seconds())
 		all := float64(d.ReadBytes + d.WriteBytes)
 		if more < strangeRate || float64(device-own) < max(strange*float64(own), strangeAll*all) {
 			return
@@ -182,9 +181,9 @@ func otherIO(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 		}
 		f = f.Saw(what+" of "+d.Name, device.String(), own.String()+" by fio", "/proc/diskstats, telemetry")
 	}
-	look("reads", d.ReadBytes, r.Total.Read.Bytes)
+	look("reads", d.ReadBytes, m.Total.Read.Bytes)
 	if _, log := logWrites(m); !log {
-		look("writes", d.WriteBytes, r.Total.Write.Bytes)
+		look("writes", d.WriteBytes, m.Total.Write.Bytes)
 	}
 	return f
 }
@@ -203,14 +202,13 @@ const (
 // mergedBelow finds small I/Os that the kernel joined before the device had them: the device's IOPS are
 // a fraction of fio's, whose rate is a bandwidth. The page cache joins them always, and is not judged.
 func mergedBelow(m diagnose.Measurement) (f finding.Finding) {
-	r := m.Result
-	own := r.Total.Read.N + r.Total.Write.N
-	if len(r.Devices) > 0 || r.DisksPartial != "" || r.DisksShared || own < diagnose.EnoughReads || m.Syncs() ||
-		m.Any(paged) || r.Total.Read.Bytes+r.Total.Write.Bytes > units.Bytes(own)*asIOPS {
+	own := m.Total.Read.N + m.Total.Write.N
+	if len(m.Devices) > 0 || m.DisksPartial != "" || m.DisksShared || own < diagnose.EnoughReads || m.Syncs() ||
+		m.Any(paged) || m.Total.Read.Bytes+m.Total.Write.Bytes > units.Bytes(own)*asIOPS {
 		return f
 	}
 	var ios, merges uint64
-	for _, d := range r.Disks {
+	for _, d := range m.Disks {
 		if !d.Member {
 			ios, merges = ios+d.Reads+d.Writes, merges+d.ReadMerges+d.WriteMerges
 		}
@@ -229,18 +227,17 @@ func mergedBelow(m diagnose.Measurement) (f finding.Finding) {
 // othersCounted compares fio's disk statistics, which are all that an import has, with fio's own
 // counts. Members of arrays count pieces, and syncs write logs: neither is judged.
 func othersCounted(m diagnose.Measurement) (f finding.Finding) {
-	r := m.Result
-	own := r.Total.Read.N + r.Total.Write.N + r.Total.Trim.N
-	if len(r.Devices) > 0 || r.DisksPartial != "" || r.DisksShared || own < diagnose.EnoughReads || m.Syncs() ||
-		len(r.Workloads) == 0 || m.Any(diagnose.Buffered) ||
+	own := m.Total.Read.N + m.Total.Write.N + m.Total.Trim.N
+	if len(m.Devices) > 0 || m.DisksPartial != "" || m.DisksShared || own < diagnose.EnoughReads || m.Syncs() ||
+		len(m.Workloads) == 0 || m.Any(diagnose.Buffered) ||
 		m.Any(func(w fio.Workload) bool {
 			return w.ReadBS > unsplit || w.WriteBS > unsplit || w.VerifyOn || w.Ramp > 0
 		}) {
 		return f
 	}
 	var disk *fio.Disk
-	for i := range r.Disks {
-		switch d := &r.Disks[i]; {
+	for i := range m.Disks {
+		switch d := &m.Disks[i]; {
 		case d.Member:
 		case disk != nil:
 			return f // of several devices none is known to be fio's alone
@@ -258,5 +255,5 @@ func othersCounted(m diagnose.Measurement) (f finding.Finding) {
 	return m.Finds("%s did %s I/Os while fio made %s: others used it.", disk.Name, text.Count(counted),
 		text.Count(own)).As(finding.Warn).
 		Saw("I/Os of "+disk.Name, fmt.Sprintf("%s reads, %s writes", text.Count(disk.Reads), text.Count(disk.Writes)),
-			fmt.Sprintf("%s and %s by fio", text.Count(r.Total.Read.N), text.Count(r.Total.Write.N)), "disk statistics of fio")
+			fmt.Sprintf("%s and %s by fio", text.Count(m.Total.Read.N), text.Count(m.Total.Write.N)), "disk statistics of fio")
 }

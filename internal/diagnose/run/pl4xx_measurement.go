@@ -98,12 +98,11 @@ func unwritten(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 }
 
 func unread(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
-	r := m.Result
-	read := r.Total.Read
+	read := m.Total.Read
 	if read.N < diagnose.EnoughReads || m.Any(diagnose.Buffered) {
 		return f // buffered is the job's own choice: the lint rule on direct= tells it
 	}
-	if f = bypassed(m); f.Message != "" || m.Any(diagnose.Sequential) || len(r.Workloads) == 0 {
+	if f = bypassed(m); f.Message != "" || m.Any(diagnose.Sequential) || len(m.Workloads) == 0 {
 		return f // read-ahead in the drive makes sequential reads faster than its media
 	}
 	faster := func(part, says, expected string, took time.Duration, args ...any) finding.Finding {
@@ -124,7 +123,7 @@ func unread(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	// Nothing is known of the drive: an imported run. Only flash behind real device names is
 	// judged.
 	part, took, ok := fasterThan(m, flashFloor)
-	if c.Topology != nil && len(c.Topology.Arrays) > 0 || !ok || !flash(r) {
+	if c.Topology != nil && len(c.Topology.Arrays) > 0 || !ok || !flash(m.Result) {
 		return f
 	}
 	return faster(part, "faster than flash can be read: most likely blocks that hold nothing were read.",
@@ -136,8 +135,8 @@ func unread(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 // rest takes; under load no tenth of the reads of an honest round of the corpus was faster than 1.8
 // times the drive's own latency.
 func fasterThan(m diagnose.Measurement, floor time.Duration) (part string, took time.Duration, ok bool) {
-	all := []fio.Latency{m.Result.Total.Read.Clat}
-	for _, j := range m.Result.Jobs {
+	all := []fio.Latency{m.Total.Read.Clat}
+	for _, j := range m.Jobs {
 		all = append(all, j.Read.Clat)
 	}
 	for _, by := range []struct {
@@ -168,11 +167,10 @@ func flash(r *result.Result) bool {
 
 // bypassed compares what fio read with what the devices saw.
 func bypassed(m diagnose.Measurement) (f finding.Finding) {
-	r := m.Result
-	read := r.Total.Read
+	read := m.Total.Read
 	// Telemetry: the kernel's own counters over the measured window, to a tenth of a second.
-	if len(r.Devices) > 0 && r.Measured >= diagnose.Shortest {
-		d := r.Devices[0]
+	if len(m.Devices) > 0 && m.Measured >= diagnose.Shortest {
+		d := m.Devices[0]
 		if float64(d.ReadBytes) >= reachedDevice*float64(read.Bytes) {
 			return f
 		}
@@ -183,7 +181,7 @@ func bypassed(m diagnose.Measurement) (f finding.Finding) {
 	}
 	var reads, all uint64
 	var names []string
-	for _, d := range r.Disks {
+	for _, d := range m.Disks {
 		if d.Member {
 			continue
 		}
@@ -191,7 +189,7 @@ func bypassed(m diagnose.Measurement) (f finding.Finding) {
 		all += d.Reads + d.Writes
 		names = append(names, d.Name)
 	}
-	if len(names) == 0 || r.DisksPartial != "" || len(r.Workloads) == 0 || m.Any(diagnose.Sequential) || // read-ahead
+	if len(names) == 0 || m.DisksPartial != "" || len(m.Workloads) == 0 || m.Any(diagnose.Sequential) || // read-ahead
 		float64(reads) >= reachedDevice*float64(read.N) {
 		return f
 	}
@@ -216,39 +214,38 @@ const (
 )
 
 func cutShort(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
-	r := m.Result
 	f = m.Finds("")
-	for _, j := range r.Jobs {
+	for _, j := range m.Jobs {
 		if j.Error != 0 {
 			f.Severity = finding.Invalid
 			f.Say("Job %s ended with error %d.", j.Name, j.Error)
 			f = f.Saw("error of job "+j.Name, text.Count(j.Error), "0", "fio")
 		}
 	}
-	if f.Message == "" && idle(r) {
+	if f.Message == "" && idle(m.Result) {
 		f.Severity = finding.Invalid
-		f.Say("In %s not one I/O completed.", text.Duration(r.Measured))
+		f.Say("In %s not one I/O completed.", text.Duration(m.Measured))
 		f = f.Saw("I/Os", "0", "some", "fio")
 	}
 	// fio 3.33 counts each fsync and fdatasync as a short I/O: with syncs the count says
 	// nothing, nor in an excerpt that does not say whether there were any.
-	if bad := lost(r.Total); bad > 0 && !m.Syncs() && !r.Lacks(part.Head) && f.Message == "" {
+	if bad := lost(m.Total); bad > 0 && !m.Syncs() && !m.Lacks(part.Head) && f.Message == "" {
 		f.Say("%s I/Os were short or dropped.", text.Count(bad))
 		f = f.Saw("short or dropped I/Os", text.Count(bad), "0", "fio, issued rwts")
 	}
-	if planned := plan(r); planned > 0 && float64(r.Measured) < ranAll*float64(planned) {
+	if planned := plan(m.Result); planned > 0 && float64(m.Measured) < ranAll*float64(planned) {
 		if f.Message == "" {
-			f.Say("Only %s of the planned %s were measured.", text.Duration(r.Measured), text.Duration(planned))
+			f.Say("Only %s of the planned %s were measured.", text.Duration(m.Measured), text.Duration(planned))
 		}
-		if float64(r.Measured) < ranHalf*float64(planned) && r.Measured < diagnose.LeastForInterval {
+		if float64(m.Measured) < ranHalf*float64(planned) && m.Measured < diagnose.LeastForInterval {
 			f.Severity = finding.Invalid
 		}
-		f = f.Saw("measured", text.Duration(r.Measured), text.Duration(planned), "fio, runtime of the jobs")
+		f = f.Saw("measured", text.Duration(m.Measured), text.Duration(planned), "fio, runtime of the jobs")
 	}
-	if len(r.Incomplete) > 0 && f.Message == "" {
+	if len(m.Incomplete) > 0 && f.Message == "" {
 		f.Fix = "Read the figures as those of the part that was measured; let a run end by itself, with all its hosts."
 	}
-	for _, missing := range r.Incomplete {
+	for _, missing := range m.Incomplete {
 		f.Message = cmp.Or(f.Message, missing)
 		f = f.Saw("what fio printed", missing, "", "fio")
 	}
@@ -355,12 +352,12 @@ const (
 // logWrites says how many bytes the top device wrote for one that fio wrote, and whether the
 // surplus is the log of its syncs.
 func logWrites(m diagnose.Measurement) (ratio float64, log bool) {
-	own := m.Result.Total.Write
+	own := m.Total.Write
 	if m.Prefilled || !m.Syncs() || m.Any(diagnose.Buffered) || own.Bytes == 0 || own.N == 0 ||
-		len(m.Result.Devices) == 0 {
+		len(m.Devices) == 0 {
 		return 0, false
 	}
-	wrote := float64(m.Result.Devices[0].WriteBytes)
+	wrote := float64(m.Devices[0].WriteBytes)
 	surplus := (wrote - float64(own.Bytes)) / float64(own.N)
 	ratio = wrote / float64(own.Bytes)
 	return ratio, ratio >= converting && surplus >= logBlockPart*float64(logBlock)
@@ -371,7 +368,7 @@ func conversion(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	if !log {
 		return f
 	}
-	d, own := m.Result.Devices[0], m.Result.Total.Write
+	d, own := m.Devices[0], m.Total.Write
 	return m.Finds("%s wrote %s bytes for each byte of the workload: its syncs also write the filesystem's log.",
 		d.Name, units.Number(ratio)).
 		Saw("written to "+d.Name, d.WriteBytes.String(), "about "+own.Bytes.String(), "/proc/diskstats, telemetry").

@@ -105,7 +105,7 @@ func stalled(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	if f = first(gaps(m), waits(m), heldUp(m)); f.Message != "" {
 		return f.Run(inKernelLog)
 	}
-	if m.Result.HeldBack() || m.Staged() || m.IOPS() < stallLeast {
+	if m.HeldBack() || m.Staged() || m.IOPS() < stallLeast {
 		return f
 	}
 	zero, longest, began := zeros(diagnose.Settled(m.Result))

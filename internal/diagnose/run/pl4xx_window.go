@@ -33,28 +33,27 @@ const (
 )
 
 func tooShort(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
-	r := m.Result
-	n := r.Total.Read.N + r.Total.Write.N + r.Total.Trim.N
-	if r.Measured <= 0 || n == 0 && r.Bytes() == 0 {
+	n := m.Total.Read.N + m.Total.Write.N + m.Total.Trim.N
+	if m.Measured <= 0 || n == 0 && m.Bytes() == 0 {
 		return f
 	}
 	fix := "" // the rule's, which is about the job
-	if r.Source == "" {
+	if m.Source == "" {
 		fix = "Use --runtime 30s or more."
 	}
 	did := text.Plural(n, "I/O")
 	if n == 0 { // quoted without its counts
-		did = r.Bytes().String()
+		did = m.Bytes().String()
 	}
-	start := m.Finds("%s in %s is how a run starts, not what the storage carries.", did, text.Duration(r.Measured))
+	start := m.Finds("%s in %s is how a run starts, not what the storage carries.", did, text.Duration(m.Measured))
 	severity := finding.Warn
-	clocked := r.Program != "ioping"               // it rests between its I/Os, and its time is that of the I/Os alone
-	quoted := r.Lacks(part.AllJobs, part.AllSides) // what else was done is not known
+	clocked := m.Program != "ioping"               // it rests between its I/Os, and its time is that of the I/Os alone
+	quoted := m.Lacks(part.AllJobs, part.AllSides) // what else was done is not known
 	switch {
-	case clocked && (r.Measured < noRun && !quoted || r.Measured < fewSamples && r.Source != ""):
+	case clocked && (m.Measured < noRun && !quoted || m.Measured < fewSamples && m.Source != ""):
 		severity = finding.Invalid
-	case r.Measured < diagnose.Shortest && !quoted:
-	case n > 0 && max(n, uint64(r.Bytes()/largestRequest)) < fewIOs && !quoted:
+	case m.Measured < diagnose.Shortest && !quoted:
+	case n > 0 && max(n, uint64(m.Bytes()/largestRequest)) < fewIOs && !quoted:
 		start = start.Saw("I/Os", text.Count(n), "at least "+text.Count(fewIOs), "fio, issued I/Os")
 	case !m.TooShort():
 		return f
@@ -62,26 +61,26 @@ func tooShort(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 		if sampledWell(m) {
 			severity = finding.Info
 		}
-		return m.Finds("Only %s was measured: too short for an error margin.", text.Duration(r.Measured)).As(severity).
+		return m.Finds("Only %s was measured: too short for an error margin.", text.Duration(m.Measured)).As(severity).
 			Titled("the run was too short").
 			Advise(fix).
-			Saw("95 % interval of mean IOPS", "none ("+r.IOPS.None+")", "from 10 s on", "seconds of the run")
+			Saw("95 % interval of mean IOPS", "none ("+m.Result.IOPS.None+")", "from 10 s on", "seconds of the run")
 	}
 	least := diagnose.Shortest
-	if r.Source != "" {
+	if m.Source != "" {
 		least = fewSamples
 	}
 	return start.As(severity).
 		Advise(fix).
-		Saw("measured", text.Duration(r.Measured), "at least "+text.Duration(least), "fio, runtime of the jobs")
+		Saw("measured", text.Duration(m.Measured), "at least "+text.Duration(least), "fio, runtime of the jobs")
 }
 
 // sampledWell says that fio's own samples of a short import make up for the seconds that it does not have: they are
 // many, and the 95 % interval of their mean (Student's t of 15 samples: 2.13) is narrow.
 func sampledWell(m diagnose.Measurement) bool {
 	j := fio.Job{}
-	if len(m.Result.Jobs) == 1 {
-		j = m.Result.Jobs[0]
+	if len(m.Jobs) == 1 {
+		j = m.Jobs[0]
 	}
 	s := busier(j).IOPSSamples
 	if j.Count > 1 || inJobs(m) > 1 { // fio pools the samples of a row's jobs
@@ -101,10 +100,10 @@ func pageCache(c *diagnose.Case, report diagnose.Report) {
 		}
 		// Ten samples a second say little of less than one; the bytes of direct jobs beside it
 		// would be in the same counters.
-		if len(m.Result.Devices) == 0 || m.Result.Measured < diagnose.Shortest || !m.All(paged) {
+		if len(m.Devices) == 0 || m.Measured < diagnose.Shortest || !m.All(paged) {
 			continue
 		}
-		d, own := m.Result.Devices[0], m.Result.Total
+		d, own := m.Devices[0], m.Total
 		for _, side := range []struct {
 			done      string
 			own, seen units.Bytes

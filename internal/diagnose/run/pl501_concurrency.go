@@ -20,7 +20,7 @@ const (
 )
 
 func concurrencyBound(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
-	if f = atItsRate(m); f.Message != "" || !c.IsConcurrencyBound(m) || m.Result.Lacks(part.Latencies) {
+	if f = atItsRate(m); f.Message != "" || !c.IsConcurrencyBound(m) || m.Lacks(part.Latencies) {
 		return f
 	}
 	asked, mean := m.InFlight(), m.MeanLatency()
@@ -68,7 +68,7 @@ const heldTo = 0.95
 
 // atItsRate finds jobs of others that did as much as they were held to: the figure is the option's.
 func atItsRate(m diagnose.Measurement) (f finding.Finding) {
-	r, held := m.Result, units.Rate(0)
+	held := units.Rate(0)
 	all := m.All(func(w fio.Workload) bool {
 		side := func(does bool, rate units.Rate, iops units.IOPS, bs units.Bytes) bool {
 			rate = max(rate, units.Rate(iops)*units.Rate(bs))
@@ -80,8 +80,8 @@ func atItsRate(m diagnose.Measurement) (f finding.Finding) {
 		read, write := w.HeldIOPS()
 		return side(w.Reads(), w.ReadRate, read, w.ReadBS) && side(w.Writes(), w.WriteRate, write, w.WriteBS)
 	})
-	did := r.Total.Read.BW + r.Total.Write.BW
-	if r.Source == "" || m.Failed() || !all || held == 0 || did < heldTo*held {
+	did := m.Total.Read.BW + m.Total.Write.BW
+	if m.Source == "" || m.Failed() || !all || held == 0 || did < heldTo*held {
 		return f
 	}
 	return m.Finds("The jobs were held to %s (rate=, rate_iops=), and kept to it: this is not the storage's limit.", held).
@@ -102,11 +102,11 @@ const (
 // proportion.
 func secondDepth(c *diagnose.Case, m diagnose.Measurement) (diagnose.Measurement, bool) {
 	for _, o := range c.Measured() {
-		if o.Scenario.ID == m.Scenario.ID || o.Scenario.Role != m.Scenario.Role || len(o.Result.Workloads) != 1 ||
-			len(m.Result.Workloads) != 1 {
+		if o.Scenario.ID == m.Scenario.ID || o.Scenario.Role != m.Scenario.Role || len(o.Workloads) != 1 ||
+			len(m.Workloads) != 1 {
 			continue
 		}
-		x, y := m.Result.Workloads[0], o.Result.Workloads[0]
+		x, y := m.Workloads[0], o.Workloads[0]
 		same := x.ReadShare == y.ReadShare && x.ReadBS == y.ReadBS && x.WriteBS == y.WriteBS &&
 			x.Sequential == y.Sequential &&
 			x.SyncEvery == y.SyncEvery
@@ -121,8 +121,8 @@ func secondDepth(c *diagnose.Case, m diagnose.Measurement) (diagnose.Measurement
 // twiceTheDepth is the command that measures m's workload with twice as many I/Os in flight.
 func twiceTheDepth(m diagnose.Measurement) string {
 	w := fio.Workload{Engine: "libaio", Jobs: 1, Depth: max(m.InFlight(), 1), ReadShare: 1, ReadBS: 4 * units.KiB}
-	if len(m.Result.Workloads) > 0 {
-		w = m.Result.Workloads[0]
+	if len(m.Workloads) > 0 {
+		w = m.Workloads[0]
 	}
 	mixed := ""
 	if w.Reads() && w.Writes() {

@@ -52,7 +52,7 @@ const half = 0.5
 
 func farBelow(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	b, ok := diagnose.Hardware(m.Ceiling)
-	if !ok || m.Reached() || m.Result.HeldBack() || m.IOPS() == 0 || !diagnose.VolumesKnown(m.Ceiling) {
+	if !ok || m.Reached() || m.HeldBack() || m.IOPS() == 0 || !diagnose.VolumesKnown(m.Ceiling) {
 		return f
 	}
 	account, severity := c.Account(m, b), finding.Warn
@@ -78,7 +78,7 @@ func demandMissed(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) 
 		unit func(float64) string,
 	) {
 		asked := 0.0 // by all jobs together
-		for _, w := range m.Result.Workloads {
+		for _, w := range m.Workloads {
 			switch {
 			case !runs(w):
 			case each(w) == 0: // this one asks for no rate
@@ -99,7 +99,7 @@ func demandMissed(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) 
 	// What fio itself holds back is not missed.
 	readIOPS := func(w fio.Workload) float64 { read, _ := w.HeldIOPS(); return float64(read) }
 	writeIOPS := func(w fio.Workload) float64 { _, write := w.HeldIOPS(); return float64(write) }
-	reads, writes, t := fio.Workload.Reads, fio.Workload.Writes, m.Result.Total
+	reads, writes, t := fio.Workload.Reads, fio.Workload.Writes, m.Total
 	miss("reads", reads, func(w fio.Workload) float64 { return float64(w.ReadRate) }, float64(t.Read.BW), byRate)
 	miss("writes", writes, func(w fio.Workload) float64 { return float64(w.WriteRate) }, float64(t.Write.BW), byRate)
 	miss("reads", reads, readIOPS, float64(t.Read.IOPS), byIOPS)
@@ -167,7 +167,7 @@ func total(rates []units.Rate) (all units.Rate) {
 
 func mirrorReads(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	a := c.ArrayOf(m)
-	t := m.Result.Total
+	t := m.Total
 	if a == nil || !a.Level.Mirrored() || diagnose.Ran(t.Write) || !diagnose.Ran(t.Read) || len(a.Volumes) == 0 {
 		return f
 	}

@@ -52,7 +52,7 @@ const (
 
 // steadily says that the jobs of an import, of which there are no seconds, were to run as fast as they can throughout.
 func steadily(m diagnose.Measurement) bool {
-	return len(m.Result.Seconds) == 0 && !m.Failed() && !m.Result.HeldBack() && !m.Staged()
+	return len(m.Seconds) == 0 && !m.Failed() && !m.HeldBack() && !m.Staged()
 }
 
 // busier is the direction in which a job did more.
@@ -66,11 +66,10 @@ func busier(j fio.Job) fio.Direction {
 // samples are those of the direction that did most, of an import with one job, and how many half
 // seconds that direction ran; ok is false where they cannot be relied on.
 func samples(m diagnose.Measurement, check float64) (d fio.Direction, halves float64, ok bool) {
-	r := m.Result
-	if len(r.Jobs) != 1 || !steadily(m) {
+	if len(m.Jobs) != 1 || !steadily(m) {
 		return d, 0, false
 	}
-	j := r.Jobs[0]
+	j := m.Jobs[0]
 	if j.Count > 1 || j.Count == 0 && (inJobs(m) > 1 || j.TotalRuntime > j.Runtime*3/2) {
 		return d, 0, false
 	}
@@ -87,11 +86,10 @@ func samples(m diagnose.Measurement, check float64) (d fio.Direction, halves flo
 // the most, which newer versions add up over the jobs and older ones do not: four jobs of 200 IOPS
 // ± 20 each read "avg=802.68, stdev=20.22" (fio 3.33).
 func unevenJobs(m diagnose.Measurement) (f finding.Finding) {
-	r := m.Result
-	if len(r.Jobs) != 1 || !steadily(m) {
+	if len(m.Jobs) != 1 || !steadily(m) {
 		return f
 	}
-	d, jobs := busier(r.Jobs[0]), float64(max(r.Jobs[0].Count, inJobs(m)))
+	d, jobs := busier(m.Jobs[0]), float64(max(m.Jobs[0].Count, inJobs(m)))
 	s, own := d.IOPSSamples, float64(d.IOPS)/max(jobs, 1) // of a single job
 	if s.N < samplesEnough || jobs < 2 || s.Mean <= 0 || own <= 0 || d.Clat.Mean > float64(sampleLatency) {
 		return f
@@ -120,11 +118,10 @@ const secondsEnough = 8
 
 // unevenSeconds finds runs of other programs whose seconds spread so far, of those that show them or sum them up.
 func unevenSeconds(m diagnose.Measurement) (f finding.Finding) {
-	r := m.Result
-	if r.Program == "" || len(r.Jobs) != 1 || !steadily(m) {
+	if m.Program == "" || len(m.Jobs) != 1 || !steadily(m) {
 		return f
 	}
-	d := busier(r.Jobs[0])
+	d := busier(m.Jobs[0])
 	s := d.BWSamples
 	if s.N < secondsEnough || s.Mean <= 0 || d.BW <= 0 {
 		return f
@@ -139,7 +136,7 @@ func unevenSeconds(m diagnose.Measurement) (f finding.Finding) {
 	return m.Finds("The rate ranged between %s and %s: the standard deviation of its one-second samples is %s of their "+
 		"mean of %s.",
 		units.Rate(s.Min), units.Rate(s.Max), share, units.Rate(s.Mean)).
-		Saw("standard deviation of the seconds", share+" of their mean", "below "+text.Percent(samplesSpread), r.Program)
+		Saw("standard deviation of the seconds", share+" of their mean", "below "+text.Percent(samplesSpread), m.Program)
 }
 
 // unevenness is how far samples lie apart, as shares of their mean.
@@ -180,7 +177,7 @@ func lossSpread(s fio.Samples, d fio.Direction) float64 {
 // inJobs is how many jobs a result's options ask for.
 func inJobs(m diagnose.Measurement) int {
 	n := 0
-	for _, w := range m.Result.Workloads {
+	for _, w := range m.Workloads {
 		n += max(w.Jobs, 1)
 	}
 	return n
@@ -219,11 +216,10 @@ const waitShare = 0.15
 // in flight waits through a stall, so the time that the slowest I/Os took, over that of all (mean × count), is the
 // share of the run that nothing completed in, at the least: percentiles are lower bounds of what is above them.
 func waits(m diagnose.Measurement) (f finding.Finding) {
-	r := m.Result
-	if !steadily(m) || r.Measured < diagnose.Shortest {
+	if !steadily(m) || m.Measured < diagnose.Shortest {
 		return f
 	}
-	if many, _ := diagnose.Above(r.Total, slowIO); many.Least >= slowMany { // PL417
+	if many, _ := diagnose.Above(m.Total, slowIO); many.Least >= slowMany { // PL417
 		return f
 	}
 	for _, s := range sides(m) {
@@ -251,7 +247,7 @@ func waits(m diagnose.Measurement) (f finding.Finding) {
 // stoodStill finds an I/O above a second of a job that has one I/O at a time: nothing else completed until it had.
 func stoodStill(m diagnose.Measurement, s side) (f finding.Finding) {
 	longest := max(s.Clat.Max, s.Lat.Max)
-	alone := len(m.Result.Jobs) == 1 && m.Result.Jobs[0].Count <= 1 && inJobs(m) == 1 && m.InFlight() == 1
+	alone := len(m.Jobs) == 1 && m.Jobs[0].Count <= 1 && inJobs(m) == 1 && m.InFlight() == 1
 	if !alone || longest < slowIO || longest > s.Runtime || s.IOPS < stallLeast || s.Mistimed() {
 		return f
 	}
@@ -267,7 +263,7 @@ const manyMeans = 10
 // slowest finds an I/O above a second that the mean and the percentiles hide. In a queue all others may pass one by,
 // which then takes as many means as there are I/Os in flight.
 func slowest(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
-	if many, _ := diagnose.Above(m.Result.Total, slowIO); !steadily(m) || many.Least >= slowMany { // PL417
+	if many, _ := diagnose.Above(m.Total, slowIO); !steadily(m) || many.Least >= slowMany { // PL417
 		return f
 	}
 	for _, s := range sides(m) {
@@ -286,9 +282,8 @@ func slowest(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 
 // heldUp finds stalls that another program's least second proves: nothing completed in it, beside an I/O as long.
 func heldUp(m diagnose.Measurement) (f finding.Finding) {
-	r := m.Result
-	many, _ := diagnose.Above(r.Total, slowIO)
-	if r.Program == "" || !steadily(m) || m.IOPS() < stallLeast || many.Least >= slowMany { // PL417
+	many, _ := diagnose.Above(m.Total, slowIO)
+	if m.Program == "" || !steadily(m) || m.IOPS() < stallLeast || many.Least >= slowMany { // PL417
 		return f
 	}
 	for _, s := range sides(m) {
@@ -296,7 +291,7 @@ func heldUp(m diagnose.Measurement) (f finding.Finding) {
 		if of := s.IOPSSamples; of.Min == 0 && of.Max > 0 && slowIO <= longest && longest <= s.Runtime {
 			took := text.Duration(longest)
 			return m.Finds("In at least one second nothing completed, and the slowest of the %s took %s.", s.what, took).
-				Saw("slowest of the "+s.what, took, "", r.Program)
+				Saw("slowest of the "+s.what, took, "", m.Program)
 		}
 	}
 	return f
@@ -311,7 +306,7 @@ func couldStall(m diagnose.Measurement, d fio.Direction, none time.Duration) boo
 	if longest <= 0 {
 		return true
 	}
-	share, known := diagnose.Above(m.Result.Total, sampleEvery)
+	share, known := diagnose.Above(m.Total, sampleEvery)
 	if longest < sampleEvery {
 		share, known = stats.Bounds{}, true
 	}
