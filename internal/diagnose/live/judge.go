@@ -159,18 +159,18 @@ func Judge(f *Facts) *Answer {
 const doubtfulTasks = 0.3
 
 // doubtful is whether tasks wait and what they wait for could not be seen.
-func (v *view) doubtful() bool { return !v.f.Window.Stacks && v.waiters >= doubtfulTasks }
+func (v *view) doubtful() bool { return !v.Window.Stacks && v.waiters >= doubtfulTasks }
 
 // withoutDevice answers where there is no device: another machine's storage, or none.
 func (v *view) withoutDevice(a *Answer) *Answer {
-	r := v.f.Remote
+	r := v.Remote
 	if r == nil {
 		return a
 	}
 	waiting := r.IOPS * float64(r.Exec) / 1e9
 	if r.RTT >= remoteSlow && waiting >= slowQueue {
 		a.Answer, a.First = Found, "PL909"
-		c := cause(Possible, v.f.Source, "The server of %s is slow, or the network to it: %s per request.", v.f.Path, r.RTT).
+		c := cause(Possible, v.Source, "The server of %s is slow, or the network to it: %s per request.", v.Path, r.RTT).
 			saw("round trip", r.RTT.String(), "below "+remoteSlow.String(), mountstats).
 			saw("with the wait in this machine", r.Exec.String(), "", mountstats).
 			try("plimsoll why on the server")
@@ -202,9 +202,9 @@ func (v *view) fill(a *Answer) {
 	for _, u := range v.users {
 		a.Users = append(a.Users, *u)
 	}
-	a.Limits = append(a.Limits, v.f.Groups...)
+	a.Limits = append(a.Limits, v.Groups...)
 	a.RunQueue, a.Usual, a.Slow = v.queue, units.Latency(v.typical), units.Latency(v.limit)
-	if moved := v.top.bytes(); v.f.Counters == "" && moved > writtenBackTimes*v.asked && moved > writtenBackLeast {
+	if moved := v.top.bytes(); v.Counters == "" && moved > writtenBackTimes*v.asked && moved > writtenBackLeast {
 		a.WrittenBack = units.Rate(moved - v.asked)
 	}
 	a.Account = v.account()

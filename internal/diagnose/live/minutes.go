@@ -50,7 +50,7 @@ func (v *view) limitsUsed() (all []LimitUse) {
 	if i := v.instanceShare(); i.limit != "" {
 		all = append(all, LimitUse{"instance", i.limit, i.of})
 	}
-	for _, l := range v.f.Groups {
+	for _, l := range v.Groups {
 		all = append(all, LimitUse{l.Group, amount(l.What, l.Limit), l.Used / max(l.Effective(), 1)})
 	}
 	return all

@@ -48,21 +48,21 @@ func (v *view) noAnswer() *Cause {
 		longest := text.Duration(d.did.Longest)
 		switch {
 		case d.State != "" && d.State != "running" && d.State != "live":
-			say("%s of %s is %s.", d.Name, v.f.Path, d.State)
+			say("%s of %s is %s.", d.Name, v.Path, d.State)
 			c.saw("state", d.State, "running, or live", "/sys/class/block/"+d.Name+"/device/state")
 		case d.did.Gone:
 			c.saw("device", "gone", "", diskstats(d.Name))
 		case d.did.Suspended > suspendedShare:
 			share := text.Percent(d.did.Suspended)
-			say("%s is suspended %s of the time and holds %s up.", d.Name, share, v.f.Path)
+			say("%s is suspended %s of the time and holds %s up.", d.Name, share, v.Path)
 			c.saw("suspended", share, "never", "dm/suspended of "+d.Name)
 			c.try("dmsetup info "+d.Name, "whoever suspended it resumes it: dmsetup resume")
 		case d.did.Longest >= stallLeast && (d.Leaf() || below < stallBelow) && !v.gaveAll(d):
 			say("%s does not answer: %s had I/O in flight and completed none for %s.", d.Name, v.itself(d), longest)
 			c.saw(withoutAny, longest, "below 0.95 s", diskstats(d.Name))
 		case d.Leaf() && v.stopsAndGoes(d) && !v.gaveAll(d):
-			say("%s stalls repeatedly and holds %s up: for %s of %s it completed nothing.", d.Name, v.f.Path,
-				text.Duration(d.did.Stalled), text.Duration(v.f.Window.Span))
+			say("%s stalls repeatedly and holds %s up: for %s of %s it completed nothing.", d.Name, v.Path,
+				text.Duration(d.did.Stalled), text.Duration(v.Window.Span))
 			c.saw(withoutAny, longest, "below 0.3 s", diskstats(d.Name)).Confidence = Likely
 		default:
 			continue
@@ -70,7 +70,7 @@ func (v *view) noAnswer() *Cause {
 		if c.Next == nil {
 			c.try("dmesg --ctime | tail -50", "the provider's status page, the drive's cable or path")
 		}
-		return c.saw("in such times", text.Duration(d.did.Stalled)+" of "+text.Duration(v.f.Window.Span), "",
+		return c.saw("in such times", text.Duration(d.did.Stalled)+" of "+text.Duration(v.Window.Span), "",
 			diskstats(d.Name))
 	}
 	return nil
@@ -83,7 +83,7 @@ const withoutAny = "longest time without a completion"
 func (v *view) stopsAndGoes(d *device) bool {
 	each := d.span / max(d.ios(), 1)
 	return d.did.Stalled.Seconds() >= stopShare*d.span && d.did.Longest.Seconds() >= stopTimes*each &&
-		d.did.Longest >= stopLate*v.f.Window.LateMost
+		d.did.Longest >= stopLate*v.Window.LateMost
 }
 
 // gaveAll is whether a volume did all that it was bought with, so that no time was lost in which it
@@ -97,7 +97,7 @@ func (v *view) itself(d *device) string {
 	if d == v.top {
 		return "it"
 	}
-	return "it, below " + v.f.Path + ","
+	return "it, below " + v.Path + ","
 }
 
 // frozen is a filesystem that somebody froze: tasks wait for it.
@@ -106,8 +106,8 @@ func (v *view) frozen() *Cause {
 	if n < frozenTasks {
 		return nil
 	}
-	where := cmp.Or(v.f.Mount, v.f.Path)
-	return cause(Certain, where, "The filesystem of %s is frozen: %s tasks wait for it to be thawed.", v.f.Path,
+	where := cmp.Or(v.Mount, v.Path)
+	return cause(Certain, where, "The filesystem of %s is frozen: %s tasks wait for it to be thawed.", v.Path,
 		units.Number(n)).
 		saw("tasks that wait for the freeze", units.Number(n), "none", "/proc/PID/stack").
 		try("find who takes a snapshot (fsfreeze, a backup agent)", "fsfreeze --unfreeze "+text.ShellQuote(where))
@@ -131,7 +131,7 @@ func (v *view) groupLimit() *Cause {
 		how = Likely
 	}
 	limit, used := amount(l.What, l.Limit), amount(l.What, l.Used)
-	c := cause(how, l.Group, "A control group's limit makes %s slow: %s may do %s, and does %s.", v.f.Path,
+	c := cause(how, l.Group, "A control group's limit makes %s slow: %s may do %s, and does %s.", v.Path,
 		nameOf(l.Group), limit, used).
 		saw("limit", limit, "", l.File+" on "+l.Device).
 		saw("used", used, fmt.Sprintf("below %s of what the limit gives", text.Percent(v.groupUse())), l.File).
@@ -150,7 +150,7 @@ func (v *view) groupLimit() *Cause {
 // their tasks wait for what the group may hold.
 func (v *view) outside(l *topology.GroupLimit) (counts bool, held float64) {
 	var asked, waited float64
-	for _, p := range v.f.Window.Processes {
+	for _, p := range v.Window.Processes {
 		if !p.Uses || l.Group == "/" || p.Group == l.Group || strings.HasPrefix(p.Group, l.Group+"/") {
 			continue
 		}
@@ -179,17 +179,17 @@ func amount(what string, v float64) string {
 // 100 ms, so that a window sees up to one slice less than its time.
 func (v *view) groupUse() float64 {
 	const slice = 100 * time.Millisecond
-	if v.f.Window == nil || v.f.Window.Span <= slice {
+	if v.Window == nil || v.Window.Span <= slice {
 		return groupUse
 	}
-	return groupUse * float64(v.f.Window.Span-slice) / float64(v.f.Window.Span)
+	return groupUse * float64(v.Window.Span-slice) / float64(v.Window.Span)
 }
 
 // fullest is the limit of which the most is used, nil where none is reached.
 func (v *view) fullest() *topology.GroupLimit {
 	var most *topology.GroupLimit
-	for i := range v.f.Groups {
-		l := &v.f.Groups[i]
+	for i := range v.Groups {
+		l := &v.Groups[i]
 		if l.Limit > 0 && (l.Used >= v.groupUse()*l.Effective() || v.heldBack(l)) &&
 			(most == nil || l.Used/l.Limit > most.Used/most.Limit) {
 			most = l
@@ -202,7 +202,7 @@ func (v *view) fullest() *topology.GroupLimit {
 // an I/O at a time wait out its slices, and gives it far less than the limit.
 func (v *view) heldBack(l *topology.GroupLimit) bool {
 	wait := 0.0
-	for _, p := range v.f.Window.Processes {
+	for _, p := range v.Window.Processes {
 		if p.Uses && p.Group == l.Group {
 			wait += p.For[telemetry.ForIO] + p.For[telemetry.ForOther] + p.For[telemetry.ForPage] + p.For[telemetry.ForThrottle]
 		}
@@ -239,7 +239,7 @@ func (v *view) resync() *Cause {
 	}
 	s := d.did.Sync
 	c := cause(Likely, d.Name, "A %s makes %s slow: %s per member on %s, %s of what the members move.",
-		actionName(s.Action), v.f.Path, s.Speed, d.Name, text.Percent(share)).
+		actionName(s.Action), v.Path, s.Speed, d.Name, text.Percent(share)).
 		saw("action", s.Action, "idle", "md/sync_action of "+d.Name).
 		saw("share of the members' bytes", text.Percent(share), "below "+text.Percent(resyncShare),
 			"md/sync_speed, /proc/diskstats").
@@ -318,7 +318,7 @@ func (v *view) syncedWrites() *Cause {
 		return cmp.Compare(a.For[telemetry.ForLog], b.For[telemetry.ForLog])
 	})
 	return cause(Likely, who.Name, "Small synced writes of %s make %s slow: %s tasks wait for the filesystem's log.",
-		who.Name, v.f.Path, units.Number(log+sync)).
+		who.Name, v.Path, units.Number(log+sync)).
 		saw("tasks that wait for the log", units.Number(log), "below 0.3", "/proc/PID/stack").
 		saw("tasks that wait for a sync", units.Number(sync), "", "/proc/PID/stack").
 		saw("writes", fmt.Sprintf("%s per second of %s", units.Number(float64(v.top.writes().IOPS)), v.top.writeSize()), "",

@@ -23,12 +23,12 @@ const (
 
 // errors are failed I/Os and errors of the filesystem that the kernel logged in the look or just before.
 func (v *view) errors() *Cause {
-	for _, e := range v.f.Log {
+	for _, e := range v.Log {
 		if !v.fails(e) {
 			continue
 		}
-		where := cmp.Or(v.f.Mount, v.f.Path)
-		return cause(Certain, e.Device, "I/O of %s fails: the kernel logged %s of %s (%s).", v.f.Path, text.Plural(e.Count,
+		where := cmp.Or(v.Mount, v.Path)
+		return cause(Certain, e.Device, "I/O of %s fails: the kernel logged %s of %s (%s).", v.Path, text.Plural(e.Count,
 			string(e.Kind)), e.Device, text.Clean(e.Text, 90)).
 			saw(string(e.Kind)+" of "+e.Device, text.Count(e.Count), "none", "/dev/kmsg").
 			try("dmesg --ctime | tail -50; stop what writes to "+text.ShellQuote(where)+", and save what can be read",
@@ -44,7 +44,7 @@ func (v *view) fails(e host.Event) bool {
 	if v.top.ios()+float64(v.top.did.Flushes)+v.top.did.InFlight+v.waiters == 0 {
 		before = atRest
 	}
-	if e.Kind != host.IOError && e.Kind != host.FSError || v.f.Now > 0 && e.Last < v.f.Now-v.f.Window.Span-before {
+	if e.Kind != host.IOError && e.Kind != host.FSError || v.Now > 0 && e.Last < v.Now-v.Window.Span-before {
 		return false
 	}
 	redundant := slices.ContainsFunc(v.all, func(d *device) bool {
@@ -56,20 +56,20 @@ func (v *view) fails(e host.Event) bool {
 
 // readOnly is a filesystem that was mounted to be written to and is read-only.
 func (v *view) readOnly() *Cause {
-	if !v.f.ReadOnly && v.f.Failed == "" {
+	if !v.ReadOnly && v.Failed == "" {
 		return nil
 	}
-	c := cause(Certain, v.f.Mount,
-		"Nothing can be written below %s: %s was mounted for writing, and the kernel made it read-only.", v.f.Path,
-		v.f.Mount).
+	c := cause(Certain, v.Mount,
+		"Nothing can be written below %s: %s was mounted for writing, and the kernel made it read-only.", v.Path,
+		v.Mount).
 		saw("filesystem", "read-only", "as it was mounted", "/proc/self/mountinfo").
 		try("dmesg --ctime | grep -i -e "+text.ShellQuote(v.top.Name)+" -e ext4 -e xfs   # what the error was",
 			"no fsck and no remount while it is mounted: unmount it, then check it")
-	if v.f.Failed != "" {
+	if v.Failed != "" {
 		c.Title = "the filesystem has failed"
-		c.Message = fmt.Sprintf("The filesystem of %s has failed: even looking at it fails: %s.", v.f.Path,
-			text.Clean(v.f.Failed, 90))
-		c.Evidence[0] = finding.Evidence{What: "statx(2)", Found: text.Clean(v.f.Failed, 90), Expected: "no error"}
+		c.Message = fmt.Sprintf("The filesystem of %s has failed: even looking at it fails: %s.", v.Path,
+			text.Clean(v.Failed, 90))
+		c.Evidence[0] = finding.Evidence{What: "statx(2)", Found: text.Clean(v.Failed, 90), Expected: "no error"}
 	}
 	return c
 }
@@ -78,15 +78,15 @@ func (v *view) readOnly() *Cause {
 func (v *view) full() *Cause {
 	what, how := "block", "-h"
 	switch {
-	case v.f.Free == 0 || v.f.Free > 0 && v.f.FreeBytes > 0 && v.f.FreeBytes < fullBytes:
-	case v.f.Inodes >= 1:
+	case v.Free == 0 || v.Free > 0 && v.FreeBytes > 0 && v.FreeBytes < fullBytes:
+	case v.Inodes >= 1:
 		what, how = "inode", "-i"
 	default:
 		return nil
 	}
-	return cause(Certain, v.f.Mount, "%s is full: no %s is free, and whatever needs one fails (ENOSPC).", v.f.Mount, what).
+	return cause(Certain, v.Mount, "%s is full: no %s is free, and whatever needs one fails (ENOSPC).", v.Mount, what).
 		saw("free "+what+"s", "none", "at least "+text.Percent(fullBelow), "statfs(2)").
-		try("df " + how + " " + text.ShellQuote(v.f.Mount) + "; delete what can go, or grow the filesystem")
+		try("df " + how + " " + text.ShellQuote(v.Mount) + "; delete what can go, or grow the filesystem")
 }
 
 // discards are trimmed blocks, for which the device takes its time.
@@ -100,7 +100,7 @@ func (v *view) discards() *Cause {
 		who = "fstrim"
 	}
 	return cause(Likely, v.top.Name, "Discards make %s slow: %s per second take %s each, and others wait behind them.",
-		v.f.Path, units.Number(float64(d.IOPS)), d.Wait).
+		v.Path, units.Number(float64(d.IOPS)), d.Wait).
 		saw("discards that wait", units.Number(d.Waiting), "below 0.25", diskstats(v.top.Name)).
 		saw("who asks for them", who, "", "/proc/PID/fd").
 		try("systemctl list-timers fstrim.timer   # fstrim at a quiet time, or in parts (--offset, --length)",
@@ -130,7 +130,7 @@ func (v *view) slowFlush() *Cause {
 	}
 	f, w := l.flushes(), l.writes()
 	return cause(Likely, l.Name, "Flushes of %s make %s slow: %s each, %s per second; its writes by themselves take %s.",
-		l.Name, v.f.Path, f.Wait, units.Number(float64(f.IOPS)), w.Wait).
+		l.Name, v.Path, f.Wait, units.Number(float64(f.IOPS)), w.Wait).
 		saw("time of a flush", f.Wait.String(), "at most "+latency(v.flushLimit()), diskstats(l.Name)).
 		try("drives whose cache is safe without power, or volumes that promise a latency for synced writes",
 			"fewer commits (group commit); measure it: plimsoll run db --only 1")

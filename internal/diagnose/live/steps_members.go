@@ -88,11 +88,11 @@ func (v *view) slowMember() *Cause {
 	if v.limited() && !sure {
 		return nil // at a limit the queue gathers on one of equal volumes
 	}
-	c := m.cause("A slow member, %s, makes %s slow: %s per I/O, %s %s.", m.Name, v.f.Path, latency(m.wait()),
+	c := m.cause("A slow member, %s, makes %s slow: %s per I/O, %s %s.", m.Name, v.Path, latency(m.wait()),
 		peers(m.peers), latency(m.peerWait)).
 		try("replace it, or ask the provider; if it was made from a snapshot: plimsoll array warm "+
 			text.ShellQuote("/dev/"+m.Name),
-			"plimsoll check --probe "+text.ShellQuote(v.f.Path)+"   # when it is quiet")
+			"plimsoll check --probe "+text.ShellQuote(v.Path)+"   # when it is quiet")
 	if sure {
 		c.Confidence = Certain
 	}
@@ -117,7 +117,7 @@ func (v *view) hotMember() *Cause {
 	if !ok || v.has("PL204") || !m.hot() {
 		return nil
 	}
-	return m.cause("A hot member, %s, makes %s slow: it gets %s IOPS, %s %s.", m.Name, v.f.Path, units.Number(m.iops()),
+	return m.cause("A hot member, %s, makes %s slow: it gets %s IOPS, %s %s.", m.Name, v.Path, units.Number(m.iops()),
 		peers(m.peers), units.Number(m.peerIOPS)).
 		try("a smaller chunk, or files spread over the array: plimsoll explain PL905")
 }
@@ -130,7 +130,7 @@ func (v *view) layer() *Cause {
 	}
 	d := v.holder()
 	c := cause(Likely, d.Name, "A layer of this machine, %s, makes %s slow: %s per I/O there, %s in the volumes.", d.Name,
-		v.f.Path, latency(w), latency(leaf)).
+		v.Path, latency(w), latency(leaf)).
 		saw(v.top.Name, latency(w), "near "+latency(leaf), diskstats(v.top.Name)).
 		saw("at the device", units.Number(d.did.InFlight), units.Number(d.waiting()), "in_flight of "+d.Name).
 		try("dmsetup table " + text.ShellQuote(d.Name) + "; cat " + queueOf(d.Name, "nr_requests"))
@@ -157,7 +157,7 @@ func (v *view) scheduler() *Cause {
 		return nil
 	}
 	return cause(Likely, l.Name, "The scheduler %s makes %s slow: of %s I/Os that wait only %s are at the device.",
-		l.Scheduler, v.f.Path, units.Number(waiting), units.Number(at)).
+		l.Scheduler, v.Path, units.Number(waiting), units.Number(at)).
 		saw("I/Os at the device", units.Number(at), units.Number(waiting), "in_flight and /proc/diskstats of "+l.Name).
 		try("echo none > " + queueOf(l.Name, "scheduler"))
 }
@@ -183,7 +183,7 @@ func (v *view) places() *Cause {
 		return nil
 	}
 	l := v.leaves[i]
-	return cause(Likely, l.Name, "A short queue makes %s slow: %s tasks wait for one of its %d slots.", v.f.Path,
+	return cause(Likely, l.Name, "A short queue makes %s slow: %s tasks wait for one of its %d slots.", v.Path,
 		units.Number(n), l.Requests).
 		saw("tasks that wait for a slot", units.Number(n), "below 0.4", "/proc/PID/stack").
 		saw("slots taken", units.Number(l.did.InFlight), fmt.Sprintf("fewer than %d", l.Requests), "in_flight").
@@ -200,7 +200,7 @@ func (v *view) slowVolume() *Cause {
 	if len(v.leaves) > 1 {
 		subject = "All " + text.Plural(len(v.leaves), "volume") + " are"
 	}
-	c := cause(Likely, l.Name, "%s slow for %s: %s with %s waiting.", subject, v.f.Path, v.which(l),
+	c := cause(Likely, l.Name, "%s slow for %s: %s with %s waiting.", subject, v.Path, v.which(l),
 		units.Number(v.deepest().waiting())).
 		saw("time of an I/O", latency(l.wait()), v.usualText(), diskstats(l.Name))
 	if v.near {
@@ -209,12 +209,12 @@ func (v *view) slowVolume() *Cause {
 	if float64(l.reads().Wait) > v.limit { // only what is read may be read for the first time
 		c.Message = fmt.Sprintf("%s slow for %s, or reads blocks for the first time (snapshot): %s with %s waiting.",
 			subject,
-			v.f.Path, v.which(l), units.Number(v.deepest().waiting()))
+			v.Path, v.which(l), units.Number(v.deepest().waiting()))
 		c.Next = []string{
-			"plimsoll check --probe " + text.ShellQuote(v.f.Path) + "   # tells a first touch from a slow volume",
+			"plimsoll check --probe " + text.ShellQuote(v.Path) + "   # tells a first touch from a slow volume",
 		}
 	}
-	c.Next = append(c.Next, "ask the provider, or look at the drive: plimsoll check "+text.ShellQuote(v.f.Path))
+	c.Next = append(c.Next, "ask the provider, or look at the drive: plimsoll check "+text.ShellQuote(v.Path))
 	return c
 }
 
@@ -231,8 +231,8 @@ func (v *view) which(l *device) string {
 }
 
 func (v *view) usualText() string {
-	if v.f.Expect > 0 {
-		return "at most " + v.f.Expect.String() + " (--expect)"
+	if v.Expect > 0 {
+		return "at most " + v.Expect.String() + " (--expect)"
 	}
 	if v.stated {
 		return latency(v.typical) + " as stated for the volumes, at most " + latency(v.limit)
@@ -262,16 +262,16 @@ func (v *view) unknownLimit() *Cause {
 		}
 	}
 	which, where := l.Name, ""
-	if v.f.Counters != "" {
+	if v.Counters != "" {
 		where = "on that machine, "
 	}
 	if len(v.leaves) > 1 {
 		which = fmt.Sprintf("each of %d volumes", len(v.leaves))
 	}
 	return cause(Possible, v.top.Name,
-		"%s seems to be at a limit that plimsoll does not know: %s I/Os wait on %s at %s IOPS%s.", v.f.Path,
+		"%s seems to be at a limit that plimsoll does not know: %s I/Os wait on %s at %s IOPS%s.", v.Path,
 		units.Number(v.deepest().waiting()), which, units.Number(l.iops()), who).
 		saw("time of an I/O", latency(l.wait()), v.usualText(), diskstats(l.Name)).
-		try(where + "name the volumes: plimsoll why " + text.ShellQuote(v.f.Path) + " --volumes " +
-			v.f.Instance.Example() + " --instance TYPE")
+		try(where + "name the volumes: plimsoll why " + text.ShellQuote(v.Path) + " --volumes " +
+			v.Instance.Example() + " --instance TYPE")
 }

@@ -134,7 +134,7 @@ func (u *User) moves() float64 { return u.bytes() + u.back }
 
 // view is what all steps look at.
 type view struct {
-	f       *Facts
+	*Facts
 	span    float64 // seconds
 	all     []*device
 	top     *device
@@ -157,7 +157,7 @@ type view struct {
 }
 
 func newView(f *Facts) *view {
-	v := &view{f: f, tasks: map[string]float64{}}
+	v := &view{Facts: f, tasks: map[string]float64{}}
 	if f.Window == nil || len(f.Layers) == 0 {
 		return v
 	}
@@ -204,7 +204,7 @@ func (v *view) threads() bool {
 // deepQueue is whether devices that need no thread have a long queue without a pause: late tasks would leave them less
 // to do.
 func (v *view) deepQueue() bool {
-	return v.f.Window.CPU.Steal <= cpuSteal && !v.threads() && !slices.ContainsFunc(v.leaves, func(d *device) bool {
+	return v.Window.CPU.Steal <= cpuSteal && !v.threads() && !slices.ContainsFunc(v.leaves, func(d *device) bool {
 		return d.busy() < sureBusy || d.did.InFlight <= fewWait
 	})
 }
@@ -226,11 +226,11 @@ func (v *view) usual() {
 		v.typical, v.stated = (r*read+w*write)/(r+w), true
 	}
 	v.limit = slowTimes * v.typical
-	if v.f.Counters != "" { // whether that machine's own lateness is in them they do not show
+	if v.Counters != "" { // whether that machine's own lateness is in them they do not show
 		v.limit *= 2
 	}
-	if v.f.Expect > 0 {
-		v.limit = float64(v.f.Expect)
+	if v.Expect > 0 {
+		v.limit = float64(v.Expect)
 	}
 }
 
@@ -238,10 +238,10 @@ func (v *view) usual() {
 // and waits for, one after the other, is the script's.
 func (v *view) gatherUsers() {
 	byPID := map[int]telemetry.Process{}
-	for _, p := range v.f.Window.Processes {
+	for _, p := range v.Window.Processes {
 		byPID[p.PID] = p
 	}
-	for _, p := range v.f.Window.Processes {
+	for _, p := range v.Window.Processes {
 		if !p.Uses {
 			continue
 		}
