@@ -28,8 +28,8 @@ type lintJob struct {
 	unknown  map[string]bool
 	partial  bool
 	last     map[string]fio.Option // by fio's main name
-	load     fio.Workload
-	rounds   []*lintJob // the job in the rounds of the loops around it
+	fio.Workload
+	rounds []*lintJob // the job in the rounds of the loops around it
 }
 
 // looped are the options whose value in each round of a loop is judged.
@@ -92,7 +92,7 @@ func (c *Case) newLintJob(f *script.File, src *script.Job, i int, section fio.Se
 		// fio works on what has the job's name, where that is no regular file
 		known.Options = append(known.Options, fio.Option{Name: "filename", Value: j.sec.Name})
 	}
-	j.load, _ = fio.WorkloadOf(j.sec.Name, known) // what of it can be read
+	j.Workload, _ = fio.WorkloadOf(j.sec.Name, known) // what of it can be read
 	if !j.given("ioengine") && j.windows() {
 		j.unknown["ioengine"] = true // windowsaio is the default there
 	}
@@ -209,11 +209,11 @@ func (j *lintJob) setting(name, otherwise string) string {
 // verb is what the job does to its blocks.
 func (j *lintJob) verb() string {
 	switch {
-	case j.load.TrimShare == 1:
+	case j.TrimShare == 1:
 		return "trim"
-	case !j.load.Reads():
+	case !j.Reads():
 		return "write"
-	case !j.load.Writes():
+	case !j.Writes():
 		return "read"
 	}
 	return "read and write"
@@ -221,30 +221,29 @@ func (j *lintJob) verb() string {
 
 // bs is the largest mean block size of the job's directions; 0 when it is not known (bs=0, which
 // fio refuses).
-func (j *lintJob) bs() units.Bytes { return max(j.load.ReadBS, j.load.WriteBS, j.load.TrimBS) }
+func (j *lintJob) bs() units.Bytes { return max(j.ReadBS, j.WriteBS, j.TrimBS) }
 
 // total is what all of the job's processes work on; 0 when not known.
 func (j *lintJob) total() units.Bytes {
-	load := &j.load
 	if !j.given("size") && j.given("nrfiles") { // filesize= is of each of them
 		files, err := fio.ParseSize(j.last["nrfiles"].Value, 1024)
-		if err != nil || j.anyOpen("nrfiles", "filesize") || load.Jobs < 1 {
+		if err != nil || j.anyOpen("nrfiles", "filesize") || j.Jobs < 1 {
 			return 0
 		}
-		return load.Size * files * units.Bytes(load.Jobs)
+		return j.Size * files * units.Bytes(j.Jobs)
 	}
-	if load.Size == 0 || j.anyOpen("size", "numjobs") || load.Jobs < 1 {
+	if j.Size == 0 || j.anyOpen("size", "numjobs") || j.Jobs < 1 {
 		return 0
 	}
-	if load.SharedFile {
-		return load.Size + load.OffsetIncrement*units.Bytes(load.Jobs-1)
+	if j.SharedFile {
+		return j.Size + j.OffsetIncrement*units.Bytes(j.Jobs-1)
 	}
-	return load.Size * units.Bytes(load.Jobs)
+	return j.Size * units.Bytes(j.Jobs)
 }
 
 // measures says whether the job does I/O to a disk at all.
 func (j *lintJob) measures() bool {
-	return fio.MovesData(j.load.Engine)
+	return fio.MovesData(j.Engine)
 }
 
 var otherDevice = regexp.MustCompile(
@@ -260,7 +259,7 @@ func isDevice(path string) bool {
 // devices are the raw devices of filename=, those that are known.
 func (j *lintJob) devices() []string {
 	var devs []string
-	for _, f := range j.load.Files() {
+	for _, f := range j.Files() {
 		if isDevice(f) {
 			devs = append(devs, f)
 		}
@@ -303,7 +302,7 @@ func judged(check check) check {
 
 // tests says whether the job looks for faults and measures nothing.
 func (j *lintJob) tests() bool {
-	return j.file.Functional() || j.from.functional() || j.discarded() || j.load.VerifyOn ||
+	return j.file.Functional() || j.from.functional() || j.discarded() || j.VerifyOn ||
 		j.given("verify") && j.open("verify") ||
 		j.flag("verify_only", false) ||
 		j.given("verify_pattern")

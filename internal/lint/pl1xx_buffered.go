@@ -24,7 +24,7 @@ func (j *lintJob) forcesOut() bool {
 
 // throughCache says whether the job's I/O is known to go through the page cache.
 func (j *lintJob) throughCache() bool {
-	return j.load.Buffered && fio.UsesPageCache(j.load.Engine) &&
+	return j.Buffered && fio.UsesPageCache(j.Engine) &&
 		!j.anyOpen("direct", "buffered", "ioengine")
 }
 
@@ -35,13 +35,13 @@ var memoryPlace = regexp.MustCompile(`(?i)pmem|\bdax|/shm\b|tmpfs|ram-?disk`)
 // is written out, an application's pace is given, or the file is in memory. A job file may get direct=1
 // where it is started.
 func (j *lintJob) cacheMeant() bool {
-	return j.file.Kind == script.JobText || j.anyGiven("direct", "buffered", "thinktime") || j.load.Paced() ||
-		slices.ContainsFunc(j.load.Files(), fio.InMemory) || memoryPlace.MatchString(j.load.Filename+" "+j.load.Directory)
+	return j.file.Kind == script.JobText || j.anyGiven("direct", "buffered", "thinktime") || j.Paced() ||
+		slices.ContainsFunc(j.Files(), fio.InMemory) || memoryPlace.MatchString(j.Filename+" "+j.Directory)
 }
 
 func unsynced(j *lintJob) *fault {
 	total := j.total()
-	if !j.load.Writes() || !j.throughCache() || j.open("rw") || j.forcesOut() || j.prepares() ||
+	if !j.Writes() || !j.throughCache() || j.open("rw") || j.forcesOut() || j.prepares() ||
 		j.directOutside() ||
 		total > 0 && (tiny(j) || j.inMemory(j.of, total) != nil) {
 		return nil
@@ -53,8 +53,8 @@ func unsynced(j *lintJob) *fault {
 
 func noSize(j *lintJob) *fault {
 	sized := strings.Fields(`size filesize io_size fill_device read_iolog opendir number_ios`)
-	if j.partial || j.sec.Name == "" || j.completed() || !fio.UsesPageCache(j.load.Engine) ||
-		j.open("ioengine") || len(j.devices()) > 0 || j.load.Reads() && j.given("filename") ||
+	if j.partial || j.sec.Name == "" || j.completed() || !fio.UsesPageCache(j.Engine) ||
+		j.open("ioengine") || len(j.devices()) > 0 || j.Reads() && j.given("filename") ||
 		j.given("filename") && j.open("filename") || j.anyGiven(sized...) || j.anyOpen(sized...) {
 		return nil
 	}

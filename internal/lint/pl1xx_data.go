@@ -12,7 +12,7 @@ import (
 )
 
 func zeroData(j *lintJob) *fault {
-	if !j.load.Writes() || j.load.VerifyOn {
+	if !j.Writes() || j.VerifyOn {
 		return nil
 	}
 	refill := j.flag("refill_buffers", false)
@@ -31,20 +31,19 @@ func zeroData(j *lintJob) *fault {
 }
 
 func randomMap(j *lintJob) *fault {
-	w := j.load
-	if w.Sequential || !j.measures() {
+	if j.Sequential || !j.measures() {
 		return nil
 	}
 	if j.flag("norandommap", false) {
-		if !w.VerifyOn {
+		if !j.VerifyOn {
 			return nil
 		}
 		return j.found("norandommap",
 			"norandommap lets fio write a block twice, which verify then takes for corruption or has to overlook.")
 	}
 	if bs := j.bs(); bs > 0 && j.last["random_generator"].Value != "lfsr" && !j.anyOpen("size", "numjobs") {
-		if size := w.Size / bs / 8 * units64(w.Jobs); size > 256*units.MiB {
-			return j.found("size", "The random maps of %s take %s of memory.", text.Plural(w.Jobs, "job"), size)
+		if size := j.Size / bs / 8 * units64(j.Jobs); size > 256*units.MiB {
+			return j.found("size", "The random maps of %s take %s of memory.", text.Plural(j.Jobs, "job"), size)
 		}
 	}
 	return nil
@@ -52,7 +51,7 @@ func randomMap(j *lintJob) *fault {
 
 func runsCommand(j *lintJob) *fault {
 	for _, name := range []string{"exec_prerun", "exec_postrun", "program"} {
-		if o, ok := j.last[name]; ok && (name != "program" || j.load.Engine == "exec") {
+		if o, ok := j.last[name]; ok && (name != "program" || j.Engine == "exec") {
 			return j.found(name, "%s runs %q in a shell.", name, o.Value)
 		}
 	}

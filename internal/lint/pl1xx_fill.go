@@ -14,11 +14,11 @@ import (
 )
 
 func smallOnDevice(j *lintJob) *fault {
-	least := cmp.Or(j.load.ReadLeast, j.load.ReadBS)
-	if w := cmp.Or(j.load.WriteLeast, j.load.WriteBS); w > 0 && (least == 0 || w < least) {
+	least := cmp.Or(j.ReadLeast, j.ReadBS)
+	if w := cmp.Or(j.WriteLeast, j.WriteBS); w > 0 && (least == 0 || w < least) {
 		least = w
 	}
-	if least == 0 || least >= 4*units.KiB || !j.load.Direct || len(j.devices()) == 0 || least%512 != 0 {
+	if least == 0 || least >= 4*units.KiB || !j.Direct || len(j.devices()) == 0 || least%512 != 0 {
 		return nil
 	}
 	return j.found("bs bssplit bsrange", "Blocks of %s: a drive with sectors of 4 KiB refuses them or emulates them.",
@@ -26,12 +26,12 @@ func smallOnDevice(j *lintJob) *fault {
 }
 
 func partSectors(j *lintJob) *fault {
-	if !j.load.Direct || !j.given("bs") || j.anyGiven("bsrange", "bssplit") ||
+	if !j.Direct || !j.given("bs") || j.anyGiven("bsrange", "bssplit") ||
 		j.anyOpen("bs", "direct", "buffered", "rw", "ioengine", "bsrange", "bssplit", "kb_base") ||
-		!fio.UsesPageCache(j.load.Engine) || strings.Contains(strings.ToLower(j.last["bs"].Value), "ib") { // PL128
+		!fio.UsesPageCache(j.Engine) || strings.Contains(strings.ToLower(j.last["bs"].Value), "ib") { // PL128
 		return nil
 	}
-	for _, bs := range []units.Bytes{j.load.ReadBS, j.load.WriteBS} {
+	for _, bs := range []units.Bytes{j.ReadBS, j.WriteBS} {
 		if bs%512 == 0 {
 			continue
 		}
@@ -45,7 +45,7 @@ func partSectors(j *lintJob) *fault {
 // fills says whether a job is there to write a whole device: size=100% or none, until it is done.
 func (j *lintJob) fills() bool {
 	size := strings.TrimSpace(j.last["size"].Value)
-	return j.load.Writes() && !j.load.Reads() && j.load.TrimShare == 0 && len(j.devices()) > 0 && (size == "100%" ||
+	return j.Writes() && !j.Reads() && j.TrimShare == 0 && len(j.devices()) > 0 && (size == "100%" ||
 		!j.given("size")) &&
 		!j.timed() && !j.anyOpen("runtime", "size", "rw") && !j.anyGiven("io_size", "number_ios", "zonemode") &&
 		j.measures()
@@ -63,18 +63,18 @@ func (j *lintJob) passes() int {
 }
 
 func manyFills(j *lintJob) *fault {
-	n := max(j.load.Jobs, 1) * j.passes()
-	if !j.fills() || n < 4 || j.anyOpen("numjobs", "loops") || j.load.OffsetIncrement > 0 ||
+	n := max(j.Jobs, 1) * j.passes()
+	if !j.fills() || n < 4 || j.anyOpen("numjobs", "loops") || j.OffsetIncrement > 0 ||
 		j.open("offset_increment") {
 		return nil
 	}
-	return j.found("numjobs loops", "%s × %s write the device %d times.", text.Plural(max(j.load.Jobs, 1), "job"),
+	return j.found("numjobs loops", "%s × %s write the device %d times.", text.Plural(max(j.Jobs, 1), "job"),
 		text.Plural(j.passes(), "loop"), n)
 }
 
 func holesInFill(j *lintJob) *fault {
 	c := j.of
-	n := c.drawn[filledBy{j.src, j.load.Filename}]
+	n := c.drawn[filledBy{j.src, j.Filename}]
 	if !j.leavesHoles() || n >= 8 {
 		return nil
 	}
@@ -88,7 +88,7 @@ func holesInFill(j *lintJob) *fault {
 
 // leavesHoles says whether a job is there to write a whole device, and draws its blocks with replacement.
 func (j *lintJob) leavesHoles() bool {
-	return j.fills() && !j.load.Sequential && j.flag("norandommap", false)
+	return j.fills() && !j.Sequential && j.flag("norandommap", false)
 }
 
 // filledBy is what the sections of a job file write.
@@ -102,7 +102,7 @@ var fillName = regexp.MustCompile(`(?i)fill|pre-?cond|condition|prep`)
 
 // filled says whether a job of the document before this one writes the same devices in sequence.
 func (c *Case) filled(j *lintJob) bool {
-	first := c.sequential[filledFile{j.file, j.load.Filename}]
+	first := c.sequential[filledFile{j.file, j.Filename}]
 	return first != nil && first.sec.Line < j.sec.Line
 }
 

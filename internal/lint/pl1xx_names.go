@@ -83,7 +83,7 @@ var engineWord = regexp.MustCompile(`(?i)(?:^|[^a-z])(libaio|io_uring|posixaio|p
 func (j *lintJob) engineNamed() *fault {
 	named := engineWord.FindAllStringSubmatch(j.sec.Name, -1)
 	if len(named) != 1 || j.open("ioengine") || !j.src.Command && !j.namesEngine() ||
-		strings.HasPrefix(j.load.Engine, strings.ToLower(named[0][1])) {
+		strings.HasPrefix(j.Engine, strings.ToLower(named[0][1])) {
 		return nil
 	}
 	return j.found("name ioengine", "The job is named %q, and runs with %s.", j.sec.Name, j.setting("ioengine",
@@ -110,7 +110,7 @@ func contradictingName(j *lintJob) *fault {
 	if !is {
 		return nil
 	}
-	instead := c.contradicted(j.load)
+	instead := c.contradicted(j.Workload)
 	if instead == "" {
 		return nil
 	}
@@ -156,7 +156,7 @@ func sectionPath(c *Case, report reporter) {
 		for _, jobs := range named {
 			for _, j := range jobs {
 				f := foundAt(file, max(j.own.Line, 1), 1, "[%s] works on %s in the current folder, not where "+
-					"its name says.", j.own.Name, j.load.Filename)
+					"its name says.", j.own.Name, j.Filename)
 				if len(jobs) == 1 {
 					f.Severity = finding.Info
 				}
@@ -169,6 +169,6 @@ func sectionPath(c *Case, report reporter) {
 // namedElsewhere says whether a section's name is a path, and its file is another one in the current folder.
 func (j *lintJob) namedElsewhere() bool {
 	return !j.src.Command && !j.partial && !j.tests() && j.measures() && strings.HasPrefix(j.own.Name, "/") &&
-		!unknown(j.own.Name) && j.load.Filename != "" && !strings.ContainsAny(j.load.Filename, `/:\`) &&
+		!unknown(j.own.Name) && j.Filename != "" && !strings.ContainsAny(j.Filename, `/:\`) &&
 		!j.given("directory") && !j.anyOpen("filename", "directory") && len(j.src.Passed) == 0
 }

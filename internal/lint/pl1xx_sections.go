@@ -140,22 +140,22 @@ func together(c *Case, report reporter) {
 	for jobs := range c.sources() {
 		writers := map[string]*lintJob{}
 		for _, j := range jobs {
-			if j.load.Stonewall || j.given("wait_for") || j.load.StartDelay > 0 {
+			if j.Stonewall || j.given("wait_for") || j.StartDelay > 0 {
 				writers = map[string]*lintJob{}
 			}
-			name := j.load.Filename
+			name := j.Filename
 			if j.partial || name == "" || j.open("filename") || len(j.devices()) > 0 || !j.measures() || j.anyOpen("rw",
 				"stonewall") || j.sectioned() {
 				continue
 			}
 			w := writers[name]
 			switch {
-			case !j.load.Reads():
+			case !j.Reads():
 				writers[name] = j
-			case !j.load.Writes() && w != nil:
+			case !j.Writes() && w != nil:
 				f := j.found("rw", "[%s] reads %s while [%s] writes it: no stonewall keeps them apart.", j.sec.Name, name,
 					w.sec.Name)
-				if by := map[string]bool{"rw": true}; j.load.TimeBased && w.load.TimeBased || !j.alone(by) || !w.alone(by) {
+				if by := map[string]bool{"rw": true}; j.TimeBased && w.TimeBased || !j.alone(by) || !w.alone(by) {
 					f.Severity = finding.Info
 				}
 				report(*f)

@@ -17,8 +17,8 @@ func cachedSet(j *lintJob) *fault {
 	if total == 0 || tiny(j) || j.anyOpen("direct", "ioengine") {
 		return nil
 	}
-	if !j.load.Buffered {
-		if j.load.Sequential || total >= controller {
+	if !j.Buffered {
+		if j.Sequential || total >= controller {
 			return nil
 		}
 		f := j.found("size", "Random I/O on %s in all may stay in the cache of a controller or drive.", total)
@@ -31,7 +31,7 @@ func cachedSet(j *lintJob) *fault {
 // repeats says whether a job goes over its blocks more than once.
 func (j *lintJob) repeats() bool {
 	loops := strings.TrimSpace(j.last["loops"].Value)
-	return j.load.TimeBased && j.load.Runtime > 0 || loops != "" && loops != "0" && loops != "1" && !j.open("loops")
+	return j.TimeBased && j.Runtime > 0 || loops != "" && loops != "0" && loops != "1" && !j.open("loops")
 }
 
 // rereads says whether blocks that a job has read come again from memory. fio drops a file from the
@@ -39,7 +39,7 @@ func (j *lintJob) repeats() bool {
 // loop device read 128 MiB from it. Without its map, or without that drop, blocks come again.
 func (j *lintJob) rereads() bool {
 	return j.repeats() && !j.flag("invalidate", true) ||
-		j.load.TimeBased && j.load.Runtime > 0 && !j.load.Sequential && j.flag("norandommap", false) && !j.open("norandommap")
+		j.TimeBased && j.Runtime > 0 && !j.Sequential && j.flag("norandommap", false) && !j.open("norandommap")
 }
 
 // inMemory judges buffered I/O: reads that come again, and writes that nothing forces out.
@@ -52,11 +52,11 @@ func (j *lintJob) inMemory(c *Case, total units.Bytes) *fault {
 	case memory == 0:
 		memory, name = likely, "most machines' memory"
 	}
-	reads := j.load.Reads() && j.rereads()
-	writes := j.load.Writes() && !j.forcesOut() && !j.prepares()
+	reads := j.Reads() && j.rereads()
+	writes := j.Writes() && !j.forcesOut() && !j.prepares()
 	var what string
 	switch {
-	case total >= memory || !fio.UsesPageCache(j.load.Engine) ||
+	case total >= memory || !fio.UsesPageCache(j.Engine) ||
 		j.anyOpen("rw", "time_based"):
 		return nil
 	case reads:
@@ -75,23 +75,22 @@ func (j *lintJob) inMemory(c *Case, total units.Bytes) *fault {
 
 // tiny says whether each job has so few blocks that PL106 speaks.
 func tiny(j *lintJob) bool {
-	w := j.load
-	return w.Size > 0 && j.bs() > 0 && !j.open("size") && !j.given("filesize") &&
-		(w.Size <= 16*j.bs() && w.Size < 16*units.MiB || w.Size < units.MiB)
+	return j.Size > 0 && j.bs() > 0 && !j.open("size") && !j.given("filesize") &&
+		(j.Size <= 16*j.bs() && j.Size < 16*units.MiB || j.Size < units.MiB)
 }
 
 func tinyFile(j *lintJob) *fault {
 	if !tiny(j) || j.anyOpen("bs", "rw") {
 		return nil
 	}
-	blocks := j.load.Size / j.bs()
-	message := says("Each job has a file of %s: %d blocks of %s", j.load.Size, blocks, j.bs())
+	blocks := j.Size / j.bs()
+	message := says("Each job has a file of %s: %d blocks of %s", j.Size, blocks, j.bs())
 	if blocks <= 1 {
-		message = says("Each job has a file of %s, one block: it %ss the same %s", j.load.Size, firstWord(j.verb()),
+		message = says("Each job has a file of %s, one block: it %ss the same %s", j.Size, firstWord(j.verb()),
 			j.bs())
 	}
-	again := !j.load.Sequential && j.repeats()
-	if blocks <= 1 && j.load.Sequential && (j.load.Depth <= 1 || fio.Synchronous(j.load.Engine) || j.prepares()) {
+	again := !j.Sequential && j.repeats()
+	if blocks <= 1 && j.Sequential && (j.Depth <= 1 || fio.Synchronous(j.Engine) || j.prepares()) {
 		return nil // the time of one I/O is what it measures
 	}
 	if again {
@@ -101,8 +100,8 @@ func tinyFile(j *lintJob) *fault {
 		message += " over and over"
 	}
 	f := j.found("size", "%s", message+".")
-	depth := units.Bytes(max(j.load.Depth, 1))
-	if fio.Synchronous(j.load.Engine) || j.anyOpen("iodepth", "ioengine") {
+	depth := units.Bytes(max(j.Depth, 1))
+	if fio.Synchronous(j.Engine) || j.anyOpen("iodepth", "ioengine") {
 		depth = 1
 	}
 	return lessen(f, !again || blocks > 1 && blocks >= depth) // a small file may be what is meant
@@ -143,9 +142,9 @@ func (c *Case) chunkOf(j *lintJob) (units.Bytes, string) {
 	if c.Chunk > 0 {
 		return c.Chunk, "as given"
 	}
-	path := j.load.Filename
+	path := j.Filename
 	if path == "" {
-		path = j.load.Directory
+		path = j.Directory
 	}
 	l := c.documents[j.file]
 	device := path
@@ -181,16 +180,16 @@ func (j *lintJob) longest() time.Duration {
 }
 
 func endsEarly(j *lintJob) *fault {
-	if j.load.Runtime == 0 || j.load.TimeBased || j.open("time_based") || j.load.Size == 0 || j.anyGiven("io_size",
+	if j.Runtime == 0 || j.TimeBased || j.open("time_based") || j.Size == 0 || j.anyGiven("io_size",
 		"loops", "number_ios", "fill_device") {
 		return nil
 	}
-	f := j.found("runtime", "The job ends as soon as its %s is done, even if that is long before %s.", j.load.Size,
-		text.Duration(j.load.Runtime))
-	if most := j.longest(); most > 0 && most < 5*time.Second && most < j.load.Runtime/5 {
+	f := j.found("runtime", "The job ends as soon as its %s is done, even if that is long before %s.", j.Size,
+		text.Duration(j.Runtime))
+	if most := j.longest(); most > 0 && most < 5*time.Second && most < j.Runtime/5 {
 		f.Severity = finding.Warn
 		f.Message = says("Even a disk drive finishes its %s in less than 5 s: the job ends then, not after %s.",
-			j.total(), text.Duration(j.load.Runtime))
+			j.total(), text.Duration(j.Runtime))
 	}
 	return f
 }

@@ -26,8 +26,8 @@ func documentOf(f *script.File, jobs []*lintJob) *document {
 	d := &document{script.StorageOf(f), bursting(f), f.Match(creditVolume, creditTypes...), destroys(f)}
 	for _, job := range jobs {
 		for _, j := range job.all() {
-			if j.load.Writes() {
-				for _, path := range j.load.Files() {
+			if j.Writes() {
+				for _, path := range j.Files() {
 					d.Written[path] = true
 				}
 			}

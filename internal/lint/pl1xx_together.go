@@ -12,8 +12,7 @@ import (
 )
 
 func verifyShared(j *lintJob) *fault {
-	w := j.load
-	if !w.VerifyOn || !w.Writes() || !w.SharedFile || w.Jobs < 2 || w.OffsetIncrement > 0 || !j.measures() ||
+	if !j.VerifyOn || !j.Writes() || !j.SharedFile || j.Jobs < 2 || j.OffsetIncrement > 0 || !j.measures() ||
 		j.flag("verify_only", false) || !j.flag("do_verify", true) || j.given("offset_align") ||
 		j.anyOpen("verify", "rw", "filename", "numjobs", "offset_increment", "do_verify") {
 		return nil
@@ -23,8 +22,8 @@ func verifyShared(j *lintJob) *fault {
 		return nil
 	}
 	f := j.found("numjobs verify", "%s write and verify the same blocks of one file: each finds those of the others.",
-		text.Plural(w.Jobs, "job"))
-	return lessen(f, w.Sequential && !w.Reads())
+		text.Plural(j.Jobs, "job"))
+	return lessen(f, j.Sequential && !j.Reads())
 }
 
 func verifiesNothing(j *lintJob) *fault {
@@ -32,7 +31,7 @@ func verifiesNothing(j *lintJob) *fault {
 		return nil
 	}
 	switch {
-	case j.flag("verify_only", false) && j.load.Writes():
+	case j.flag("verify_only", false) && j.Writes():
 		return j.found("verify_only",
 			"verify_only without verify: fio counts writes that it does not make, and checks nothing.")
 	case j.flag("verify_only", false):
@@ -51,7 +50,7 @@ func writtenTwice(c *Case, report reporter) {
 				copied(writers, report)
 			}
 			own, has := j.own.Get("filename")
-			if !has || j.partial || !j.load.Writes() || j.anyOpen("rw", "filename") || j.anyGiven("offset",
+			if !has || j.partial || !j.Writes() || j.anyOpen("rw", "filename") || j.anyGiven("offset",
 				"offset_increment") || !j.measures() || j.file.Functional() || j.sectioned() {
 				continue
 			}
@@ -83,7 +82,7 @@ func copied(writers map[string][]*lintJob, report reporter) {
 
 // waits says whether something keeps a section apart from those before it.
 func (j *lintJob) waits() bool {
-	return j.load.Stonewall || j.given("wait_for") || j.load.StartDelay > 0 || j.anyOpen("stonewall", "startdelay")
+	return j.Stonewall || j.given("wait_for") || j.StartDelay > 0 || j.anyOpen("stonewall", "startdelay")
 }
 
 // shapes are the options by which the sections of a series differ.
@@ -106,9 +105,9 @@ func seriesOf(jobs []*lintJob) *fault {
 	differ := map[string]bool{}
 	first := jobs[0]
 	for k, j := range jobs {
-		if k > 0 && j.waits() || j.tests() || !j.measures() || j.load.Filename != first.load.Filename ||
-			j.load.Directory != first.load.Directory || j.anyOpen("filename", "rw") || len(j.own.Options) == 0 ||
-			j.load.ThinkTime > 0 || j.load.ReadRate+j.load.WriteRate > 0 || j.load.ReadIOPS+j.load.WriteIOPS > 0 ||
+		if k > 0 && j.waits() || j.tests() || !j.measures() || j.Filename != first.Filename ||
+			j.Directory != first.Directory || j.anyOpen("filename", "rw") || len(j.own.Options) == 0 ||
+			j.ThinkTime > 0 || j.ReadRate+j.WriteRate > 0 || j.ReadIOPS+j.WriteIOPS > 0 ||
 			j.given("flow") {
 			return nil
 		}
@@ -125,7 +124,7 @@ func seriesOf(jobs []*lintJob) *fault {
 			}
 		}
 	}
-	if first.load.Filename == "" && slices.ContainsFunc(jobs, func(j *lintJob) bool { return !j.named(differ) }) {
+	if first.Filename == "" && slices.ContainsFunc(jobs, func(j *lintJob) bool { return !j.named(differ) }) {
 		return nil // files of their own, which may be meant to be used together
 	}
 	var by []string
@@ -139,7 +138,7 @@ func seriesOf(jobs []*lintJob) *fault {
 	}
 	message := says("%d tests that differ in %s run at the same time: nothing makes one wait for the other.",
 		len(jobs), strings.Join(by, " and "))
-	if first.load.Stonewall {
+	if first.Stonewall {
 		message = says("%d tests that differ in %s run at the same time: the stonewall of [%s] has nothing before it to "+
 			"wait for.", len(jobs), strings.Join(by, " and "), first.sec.Name)
 	}
@@ -148,7 +147,7 @@ func seriesOf(jobs []*lintJob) *fault {
 	switch {
 	case len(jobs) == 2 && readsWhatIsWritten(jobs[0], jobs[1]):
 		return nil // PL139
-	case len(jobs) == 2 && !first.load.Stonewall:
+	case len(jobs) == 2 && !first.Stonewall:
 		f.Severity = finding.Info // two loads side by side are a load
 	case len(jobs) > 2 && differ["rw"] && !own:
 		f.Severity = finding.Info // readers, writers and a log side by side are a load
@@ -158,7 +157,7 @@ func seriesOf(jobs []*lintJob) *fault {
 
 // readsWhatIsWritten says whether PL139 speaks of two sections: one reads the file that the other writes.
 func readsWhatIsWritten(a, b *lintJob) bool {
-	return a.load.Filename != "" && len(a.devices()) == 0 && !a.load.Reads() && !b.load.Writes()
+	return a.Filename != "" && len(a.devices()) == 0 && !a.Reads() && !b.Writes()
 }
 
 // agents are those who read and write together.
@@ -189,14 +188,14 @@ func replayed(j *lintJob) *fault {
 		return nil
 	}
 	switch {
-	case j.load.Jobs > 1 && !j.open("numjobs") && !strings.Contains(j.last["read_iolog"].Value, ":"):
-		f := j.found("numjobs", "Each of the %d jobs replays the whole log.", j.load.Jobs)
+	case j.Jobs > 1 && !j.open("numjobs") && !strings.Contains(j.last["read_iolog"].Value, ":"):
+		f := j.found("numjobs", "Each of the %d jobs replays the whole log.", j.Jobs)
 		f.Severity = finding.Warn
 		f.Fix = "Drop numjobs, or give each job a log: read_iolog=a:b."
 		return f
 	case j.flag("replay_no_stall", false):
 		return j.found("replay_no_stall", "With replay_no_stall fio issues the I/Os of the log without their pauses.")
-	case fio.Synchronous(j.load.Engine):
+	case fio.Synchronous(j.Engine):
 		return j.found("read_iolog", "%s replays the log one I/O at a time, whatever it had in flight.",
 			j.setting("ioengine", fio.DefaultEngine))
 	}
@@ -207,12 +206,11 @@ func replayed(j *lintJob) *fault {
 var logName = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:wal|redo|redolog|binlog|xlog)(?:[^a-z]|$)`)
 
 func neverSynced(j *lintJob) *fault {
-	w := j.load
-	named := logName.MatchString(j.sec.Name) || logName.MatchString(path.Base(w.Filename))
-	if !named || !w.Sequential || !w.Writes() || w.Reads() || j.forcesOut() || j.open("rw") || len(j.src.Passed) > 0 ||
+	named := logName.MatchString(j.sec.Name) || logName.MatchString(path.Base(j.Filename))
+	if !named || !j.Sequential || !j.Writes() || j.Reads() || j.forcesOut() || j.open("rw") || len(j.src.Passed) > 0 ||
 		j.src.File == nil {
 		return nil
 	}
 	f := j.found("rw", "[%s] is named after a log, but never syncs: no write has to be durable.", j.sec.Name)
-	return lessen(f, w.Direct || j.open("direct") || j.completed()) // some databases write their log so
+	return lessen(f, j.Direct || j.open("direct") || j.completed()) // some databases write their log so
 }

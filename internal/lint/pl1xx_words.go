@@ -73,7 +73,7 @@ func (c *Case) optionName(word string) bool {
 func (c *Case) readOnly(report reporter) {
 	for _, j := range c.jobs {
 		o, only := j.readOnly()
-		if !only || j.partial || j.open("rw") || !j.load.Writes() && j.load.TrimShare == 0 || !j.measures() {
+		if !only || j.partial || j.open("rw") || !j.Writes() && j.TrimShare == 0 || !j.measures() {
 			continue
 		}
 		f := foundAt(j.file, o.Line, o.Col, "fio refuses the command: --readonly does not allow %s.",
