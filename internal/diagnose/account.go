@@ -50,8 +50,8 @@ func limitCauses(m Measurement, b ceiling.Bound) (out finding.Factors) {
 		of    func(cloud.EBSStats) (iops, rate time.Duration)
 	}{{finding.Instance, OfMachine}, {finding.VolumeLimit, OfVolume}} {
 		if what, share, _ := m.Exceeded(by.of); share > 0 {
-			out.Add(by.cause, "", math.Pow(gap, share), "its limit on %s was exceeded for %s of the run (EBS counters)", what,
-				text.Percent(share))
+			out.Add(by.cause, "", math.Pow(gap, share), "its limit on %s was exceeded for %v of the run (EBS counters)", what,
+				share)
 		}
 	}
 	return append(out, burstCause(m, gap, b)...)
@@ -92,7 +92,7 @@ func burstCause(m Measurement, gap float64, b ceiling.Bound) (out finding.Factor
 	case level == 0 && outlasts && math.Abs(float64(m.IOPS()/mean)-1) <= 1-atSustained:
 		out.Add(spent, "", gap,
 			"the burst ended after %s: over the %s of the run %s allows %s IOPS on average, and then %s",
-			text.Duration(burst), text.Duration(m.Measured), low.Kind, units.IOPS(math.Round(float64(mean))), low.IOPS)
+			burst, m.Measured, low.Kind, units.IOPS(math.Round(float64(mean))), low.IOPS)
 	case level == 0 && at >= least && at <= 1+DryLevel:
 		out.Add(spent, "", sustained, "the run is at the sustained limit of %s, %s IOPS: its burst is spent", low.Kind,
 			low.IOPS)
@@ -106,12 +106,12 @@ func cpuCauses(m Measurement) (out finding.Factors) {
 	own, _ := m.CPU()
 	h := m.Host
 	if h != nil && h.Steal >= Stolen {
-		out.Add(finding.CPU, "", 1-h.Steal, "the hypervisor took %s of the CPU", text.Percent(h.Steal))
+		out.Add(finding.CPU, "", 1-h.Steal, "the hypervisor took %v of the CPU", h.Steal)
 	}
 	for _, j := range m.Jobs {
 		if use := j.CPU.User + j.CPU.System; use >= CoreFull {
-			out.Add(finding.CPU, j.Name, math.SmallestNonzeroFloat64, "each job of %s fills its core (%s)", j.Name,
-				text.Percent(use))
+			out.Add(finding.CPU, j.Name, math.SmallestNonzeroFloat64, "each job of %s fills its core (%v)", j.Name,
+				use)
 			return out
 		}
 	}

@@ -37,7 +37,7 @@ func (c *Case) countedCauses(m Measurement, b ceiling.Bound) (out finding.Factor
 			// The ceiling leaves that out.
 			cause, factor = finding.Rebuild, min(factor/(1-ceiling.RebuildTakes(a, b.Kind)), 1)
 		}
-		out.Add(cause, who, factor, "%s of what %s did was not fio's", text.Percent(share), who)
+		out.Add(cause, who, factor, "%v of what %s did was not fio's", share, who)
 	}
 	return out
 }
@@ -226,7 +226,7 @@ func (m Measurement) drainCauses() (out finding.Factors) {
 	// No more than the time can have cost.
 	out.Add(finding.Drain, "", max(float64(m.IOPS())/(n/length), float64(window)/float64(ran)),
 		"fio ran %s instead of %s until its last I/O was complete; before, it did %s IOPS",
-		text.Duration(ran), text.Duration(window), units.IOPS(math.Round(n/length)))
+		ran, window, units.IOPS(math.Round(n/length)))
 	return out
 }
 

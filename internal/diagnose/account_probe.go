@@ -7,7 +7,6 @@ import (
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/stats"
-	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -89,8 +88,8 @@ func (c *Case) probeCauses(m Measurement, b ceiling.Bound) (out finding.Factors)
 		if a.Level.Mirrored() && !m.Any(fio.Workload.Writes) {
 			factor = (1 + factor) / 2 // md reads the rest from its mirror
 		}
-		out.Add(finding.SlowMember, g.Slowest, factor, "alone %s reaches %s IOPS, %s of what its peers do (%s)",
-			g.Slowest, g.Least, text.Percent(float64(g.Least/g.Peers)), g.Peers)
+		out.Add(finding.SlowMember, g.Slowest, factor, "alone %s reaches %s IOPS, %v of what its peers do (%s)",
+			g.Slowest, g.Least, float64(g.Least/g.Peers), g.Peers)
 	}
 	return out
 }

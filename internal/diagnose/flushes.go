@@ -114,10 +114,10 @@ func (c *Case) ignored(m Measurement) (u Unflushed, ok bool) {
 // Shown adds its evidence to a finding.
 func (u Unflushed) Shown(f finding.Finding) finding.Finding {
 	if u.Dataset != "" {
-		return f.Saw("syncs that returned", text.Count(u.Syncs), "", "fio").
+		return f.Saw("syncs that returned", u.Syncs, "", "fio").
 			Saw("sync", NoSyncs, "standard", "zfs get sync "+text.ShellQuote(u.Dataset))
 	}
-	return f.Saw("syncs that returned", text.Count(u.Syncs), "", "fio").
+	return f.Saw("syncs that returned", u.Syncs, "", "fio").
 		Saw("flushes", "0", "one for each sync", "/proc/diskstats, "+text.Some(u.Drives, 3)).
 		Saw("write cache", VolatileCache, "", Sysfs(u.Drives[0], "queue/write_cache"))
 }
@@ -127,6 +127,6 @@ func (u Unflushed) Sentence() string {
 	if u.Dataset != "" {
 		return fmt.Sprintf("%s returned at once, because %s has sync=%s.", text.Plural(u.Syncs, "sync"), u.Dataset, NoSyncs)
 	}
-	return fmt.Sprintf("%s returned, and %s counted no flush: what was synced is in a volatile cache.",
-		text.Plural(u.Syncs, "sync"), text.Some(u.Drives, 3))
+	return finding.Says("%s returned, and %s counted no flush: what was synced is in a volatile cache.",
+		text.Plural(u.Syncs, "sync"), u.Drives)
 }

@@ -8,7 +8,6 @@ import (
 	"plimsoll/internal/fio"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/suite"
-	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -49,10 +48,10 @@ func (t Touch) Sentence() string {
 			again,
 		)
 	case t.Claimed:
-		return fmt.Sprintf("About %s (%s to %s) of %s is not loaded from its snapshot: first reads %s, others %s; "+
+		return finding.Says("About %v (%v to %v) of %s is not loaded from its snapshot: first reads %s, others %s; "+
 			"plimsoll array warm loads it in about %s.",
-			text.Percent(t.Share), text.Percent(t.Low), text.Percent(t.High), of, first,
-			again, text.Duration(t.Left()))
+			t.Share, t.Low, t.High, of, first,
+			again, t.Left())
 	}
 	return fmt.Sprintf("%s is fully loaded (first reads %s, others %s).", of, first, again)
 }
@@ -156,9 +155,9 @@ func (m Measurement) shallow(c *Case) bool {
 
 // Shown adds the figures of a test to a finding.
 func (t Touch) Shown(f finding.Finding) finding.Finding {
-	return f.Saw("not loaded", fmt.Sprintf("%s (%s to %s)", text.Percent(t.Share), text.Percent(t.Low),
-		text.Percent(t.High)),
+	return f.Saw("not loaded", finding.Says("%v (%v to %v)", t.Share, t.Low,
+		t.High),
 		"below 15 %", fmt.Sprintf("%d pairs of reads", t.Pairs)).
-		Saw("first read of a piece", units.Latency(t.First).String(), units.Latency(t.Again).String()+", as the second one",
+		Saw("first read of a piece", units.Latency(t.First), units.Latency(t.Again).String()+", as the second one",
 			"medians")
 }

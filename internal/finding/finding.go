@@ -16,7 +16,6 @@
 package finding
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -87,7 +86,7 @@ func (f Finding) Regardless() Finding {
 // Fine is what a Check reports of a subject that it has looked at and found in order: what it saw,
 // in one line. Judge leaves it out, Passes shows it.
 func Fine(subject, format string, args ...any) Finding {
-	return Finding{Subject: subject, Message: fmt.Sprintf(format, args...), fine: true}
+	return Finding{Subject: subject, Message: Says(format, args...), fine: true}
 }
 
 // Edit replaces Old, which stands at exactly that line and column (in characters, from 1), by New.
@@ -157,14 +156,14 @@ func Rules[C any](checks map[Code]func(C, func(Finding))) []*Rule[C] {
 	return all
 }
 
-// New is a finding on a subject, with its message in the words of fmt.
+// New is a finding on a subject, with its message in the words of Says.
 func New(subject, format string, args ...any) Finding {
-	return Finding{Subject: subject, Message: fmt.Sprintf(format, args...)}
+	return Finding{Subject: subject, Message: Says(format, args...)}
 }
 
 // Saw adds a piece of evidence, in the order of its fields; expected and where may be empty.
-func (f Finding) Saw(what, found, expected, where string) Finding {
-	f.Evidence = append(slices.Clip(f.Evidence), Evidence{what, found, expected, where})
+func (f Finding) Saw(what string, found, expected any, where string) Finding {
+	f.Evidence = append(slices.Clip(f.Evidence), Seen(what, found, expected, where))
 	return f
 }
 
@@ -204,5 +203,5 @@ func (f Finding) Advise(fix string) Finding {
 	return f
 }
 
-// Say gives it another message, in the words of fmt.
-func (f *Finding) Say(format string, args ...any) { f.Message = fmt.Sprintf(format, args...) }
+// Say gives it another message, in the words of Says.
+func (f *Finding) Say(format string, args ...any) { f.Message = Says(format, args...) }

@@ -188,7 +188,7 @@ func says(format string, args ...any) string {
 			args[i] = clean
 		}
 	}
-	return fmt.Sprintf(format, args...)
+	return finding.Says(format, args...)
 }
 
 func foundAt(f *script.File, line, col int, format string, args ...any) *fault {

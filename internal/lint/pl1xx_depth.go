@@ -7,7 +7,6 @@ import (
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/script"
-	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -99,6 +98,6 @@ func boundByDepth(j *lintJob) *fault {
 	const typical = 500 * time.Microsecond // of a network volume
 	return j.found("numjobs ioengine",
 		"%s with %d jobs keeps %d I/Os in flight: at %s each that is at most %s IOPS, whatever the volume can do.",
-		j.setting("ioengine", fio.DefaultEngine), j.Jobs, j.Jobs, text.Duration(typical),
+		j.setting("ioengine", fio.DefaultEngine), j.Jobs, j.Jobs, typical,
 		units.IOPS(float64(j.Jobs)/typical.Seconds()))
 }

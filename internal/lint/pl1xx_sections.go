@@ -57,7 +57,7 @@ func twice(file *script.File, j *script.Job, s fio.Section, report reporter) {
 		}
 		f := foundAt(file, o.Line, o.Col, "%s.", replaces)
 		if oneOption && same(o, old) {
-			f.Severity, f.Message = finding.Info, says("%s is already in line %d.", o.String(),
+			f.Severity, f.Message = finding.Info, says("%s is already in line %d.", o,
 				old.Line)
 		}
 		if key == "direct" && !oneOption {

@@ -185,11 +185,11 @@ func endsEarly(j *lintJob) *fault {
 		return nil
 	}
 	f := j.found("runtime", "The job ends as soon as its %s is done, even if that is long before %s.", j.Size,
-		text.Duration(j.Runtime))
+		j.Runtime)
 	if most := j.longest(); most > 0 && most < 5*time.Second && most < j.Runtime/5 {
 		f.Severity = finding.Warn
 		f.Message = says("Even a disk drive finishes its %s in less than 5 s: the job ends then, not after %s.",
-			j.total(), text.Duration(j.Runtime))
+			j.total(), j.Runtime)
 	}
 	return f
 }

@@ -116,7 +116,7 @@ func wrongStripe(c *Case, report reporter) {
 				if a.Assumed {
 					chunk += " (the default)"
 				}
-				*f = f.Saw("stripe unit", m.Unit.String(), chunk, says("line %d", a.Line))
+				*f = f.Saw("stripe unit", m.Unit, chunk, says("line %d", a.Line))
 			}
 			if m.Width != width && m.Width > 0 {
 				*f = f.Saw("stripe width in members", strconv.Itoa(m.Width), strconv.Itoa(width), says("line %d", a.Line))

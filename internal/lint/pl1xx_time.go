@@ -10,7 +10,6 @@ import (
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/script"
-	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -34,7 +33,7 @@ func noRamp(j *lintJob) *fault {
 	if !j.TimeBased || j.Runtime == 0 || j.Runtime >= shortRun || j.flag("ramp_time", false) || j.open("ramp_time") {
 		return nil
 	}
-	return j.found("runtime", "%s without ramp_time includes the warm-up.", text.Duration(j.Runtime))
+	return j.found("runtime", "%s without ramp_time includes the warm-up.", j.Runtime)
 }
 
 var (
@@ -75,7 +74,7 @@ func shortForBurst(j *lintJob) *fault {
 		if fall := facts.Burst.IOPS / facts.Baseline.IOPS; fall > steepest {
 			steepest = fall
 			f.Message = says("%s ends before a burst does: a %s does %s IOPS on EBS for 30 minutes a day and sustains "+
-				"%s IOPS.", text.Duration(j.Runtime), name, facts.Burst.IOPS, facts.Baseline.IOPS)
+				"%s IOPS.", j.Runtime, name, facts.Burst.IOPS, facts.Baseline.IOPS)
 		}
 		*f = f.Saw(name+" on EBS", says("%s IOPS, %s for 30 minutes a day; %s IOPS, %s sustained", facts.Burst.IOPS,
 			facts.Burst.Rate.SI(), facts.Baseline.IOPS, facts.Baseline.Rate.SI()), "", facts.String())
@@ -89,7 +88,7 @@ func shortForBurst(j *lintJob) *fault {
 		}
 	}
 	if len(l.credits) > 0 {
-		return j.found("runtime", "%s ends before a %s volume's credits run out.", text.Duration(j.Runtime), l.credits[0][:3])
+		return j.found("runtime", "%s ends before a %s volume's credits run out.", j.Runtime, l.credits[0][:3])
 	}
 	return nil
 }
@@ -165,7 +164,7 @@ func rampAboveRun(j *lintJob) *fault {
 	if j.Runtime == 0 || j.Ramp <= j.Runtime || j.anyOpen("runtime", "ramp_time") {
 		return nil
 	}
-	f := j.found("ramp_time", "The job warms up for %s and measures %s.", text.Duration(j.Ramp), text.Duration(j.Runtime))
+	f := j.found("ramp_time", "The job warms up for %s and measures %s.", j.Ramp, j.Runtime)
 	const swapped = 10
 	return lessen(f, j.Ramp < swapped*j.Runtime)
 }
@@ -175,6 +174,6 @@ func loopsWithTime(j *lintJob) *fault {
 	if once || !j.TimeBased || j.Runtime == 0 {
 		return nil
 	}
-	return j.found("loops", "The job ends after %s, whatever %s says.", text.Duration(j.Runtime),
+	return j.found("loops", "The job ends after %s, whatever %s says.", j.Runtime,
 		j.setting("loops", ""))
 }

@@ -104,7 +104,7 @@ func homePath(w written, report reporter) {
 		}
 		f := w.says(o, "%s is below a folder named ~ in the current one: neither fio nor the shell replaces "+
 			"~ here.",
-			o.String())
+			o)
 		f.Fix = "Write the path of the folder out, or $HOME in a command and ${HOME} in a job file."
 		report(*f)
 	}

@@ -7,7 +7,6 @@ import (
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
-	"plimsoll/internal/text"
 )
 
 // lostAtStop finds the paths on drives that a cloud's machine loses when it stops or fails. A mirror of which a
@@ -30,7 +29,7 @@ func lostAtStop(c *diagnose.Case, report diagnose.Report) {
 			names = append(names, d.Name)
 		}
 		report(finding.New(t.Path, "%s (%s) is on instance storage (%s): it is lost when the machine stops or fails.",
-			t.Path, t.Role, text.Some(names, 3)).
+			t.Path, t.Role, names).
 			Saw("model of "+names[0], local[0].Model, "a volume that outlives the machine",
 				diagnose.Sysfs(names[0], "device/model")))
 	}

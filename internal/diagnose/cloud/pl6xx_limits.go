@@ -3,7 +3,6 @@ package cloud
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
@@ -46,8 +45,8 @@ func instanceBurst(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding)
 			again = " in " + text.Duration(i.BurstPer)
 		}
 		f = f.Saw("limits of "+who,
-			fmt.Sprintf("sustained %s IOPS and %s; for %s%s %s IOPS and %s", i.Baseline.IOPS, i.Baseline.Rate.SI(),
-				text.Duration(i.BurstFor), again, i.Burst.IOPS, i.Burst.Rate.SI()), "", diagnose.Origin(i.Origin))
+			finding.Says("sustained %s IOPS and %s; for %s%s %s IOPS and %s", i.Baseline.IOPS, i.Baseline.Rate.SI(),
+				i.BurstFor, again, i.Burst.IOPS, i.Burst.Rate.SI()), "", diagnose.Origin(i.Origin))
 	}
 	return f
 }
@@ -102,12 +101,12 @@ func bursting(m diagnose.Measurement, of func(ceiling.Bound) bool, who string) (
 	if mean > 0 {
 		f.Say("%s over %s is more than a burst of %s explains, which allows %s IOPS on average and %s once it is spent: "+
 			"the assumed limit or time is wrong.",
-			got, text.Duration(ran), text.Duration(allowed.BurstFor), mean, sustained)
+			got, ran, allowed.BurstFor, mean, sustained)
 	}
 	f = f.Saw("measured", got, "at most "+sustained, "fio, scenario "+m.Label()).
 		Saw("sustained limit, "+low.Label(), low.IOPS.String()+" IOPS", "", low.How+"; "+diagnose.Origin(low.Origin))
 	if allowed.BurstFor > 0 {
-		f = f.Saw("time measured", text.Duration(ran), "more than the "+text.Duration(allowed.BurstFor)+" of the burst",
+		f = f.Saw("time measured", ran, "more than the "+text.Duration(allowed.BurstFor)+" of the burst",
 			diagnose.Origin(allowed.Origin))
 	}
 	return f

@@ -9,7 +9,6 @@ import (
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
-	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -140,6 +139,6 @@ func perDrive(c *diagnose.Case, attribute string, judge func(drive) (found, want
 // allFine reports in one line what is fine on several drives. format takes their names.
 func allFine(report diagnose.Report, names []string, format string) {
 	if len(names) > 0 {
-		report(finding.Fine(strings.Join(names, ", "), format, text.Some(names, 3)))
+		report(finding.Fine(strings.Join(names, ", "), format, names))
 	}
 }

@@ -32,11 +32,11 @@ func slowLink(c *diagnose.Case, report diagnose.Report) {
 		return
 	}
 	f.Subject = strings.Join(names, ", ")
-	f.Say("The PCIe link of %s carries %s of the %s that the drive can use.", text.Some(names, 3),
+	f.Say("The PCIe link of %s carries %s of the %s that the drive can use.", names,
 		have.SI(), want.SI())
 	if len(names) > 1 {
 		f.Say("The PCIe links of %s carry %s together, of the %s that the drives can use.",
-			text.Some(names, 3), have.SI(), want.SI())
+			names, have.SI(), want.SI())
 	}
 	f.Commands = []string{"lspci -vv"}
 	report(f)

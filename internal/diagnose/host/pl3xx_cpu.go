@@ -35,7 +35,7 @@ func deepIdle(c *diagnose.Case, report diagnose.Report) {
 	if len(deep) == 0 {
 		if c.Host != nil && len(c.Host.CPU.Idle) > 0 {
 			report(finding.Fine("processors", "the CPU leaves its deepest enabled idle state in %s or less",
-				text.Duration(deepWake)))
+				deepWake))
 		}
 		return
 	}
@@ -44,12 +44,12 @@ func deepIdle(c *diagnose.Case, report diagnose.Report) {
 	for _, s := range deep {
 		names = append(names, clip(s.Name))
 		file := cpuFile("cpuidle/state" + strconv.Itoa(s.State) + "/disable")
-		f = f.Saw("wake-up from "+clip(s.Name), text.Duration(s.Latency), "at most "+text.Duration(deepWake)+", or disabled",
+		f = f.Saw("wake-up from "+clip(s.Name), s.Latency, "at most "+text.Duration(deepWake)+", or disabled",
 			strings.Replace(file, "disable", "latency", 1))
 		f.Set(finding.Setting{File: file, Value: "1"})
 	}
 	f.Say("Processors may sleep in %s and take up to %s to wake.", strings.Join(names, ", "),
-		text.Duration(deep[len(deep)-1].Latency))
+		deep[len(deep)-1].Latency)
 	if c.Topology != nil && strings.Contains(c.Topology.Host.CPU, "AMD") {
 		f.Fix = "Disable those states while you measure (plimsoll tune --cpu), or boot with processor.max_cstate=1."
 	}
@@ -149,7 +149,7 @@ func numaDrives(c *diagnose.Case, report diagnose.Report) {
 		return
 	}
 	for _, n := range nodes {
-		f = f.Saw(fmt.Sprintf("drives of node %d", n), text.Some(on[n], 3), "",
+		f = f.Saw(fmt.Sprintf("drives of node %d", n), on[n], "",
 			"/sys/class/block/"+on[n][0]+"/device/device/numa_node")
 	}
 	f.Say("The drives are attached to node %d of %d; I/O from the others crosses the link between them.", nodes[0],

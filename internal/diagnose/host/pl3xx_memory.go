@@ -12,7 +12,6 @@ import (
 	"plimsoll/internal/fio"
 	"plimsoll/internal/host"
 	"plimsoll/internal/suite"
-	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -74,9 +73,9 @@ func dirtyPages(c *diagnose.Case, report diagnose.Report) {
 		return
 	}
 	f := finding.New("memory", "Up to %s of dirty pages may gather before the kernel writes them.", background).
-		Saw("background write-back from", background.String(), "at most "+manyDirty.String(),
+		Saw("background write-back from", background, "at most "+manyDirty.String(),
 			"/proc/sys/vm/dirty_background_{ratio,bytes}").
-		Saw("writers wait from", limit.String(), "", "/proc/sys/vm/dirty_{ratio,bytes}")
+		Saw("writers wait from", limit, "", "/proc/sys/vm/dirty_{ratio,bytes}")
 	if never {
 		f.Severity = finding.Warn
 		f.Say("Background write-back begins at %s, no earlier than writers wait (%s).", background, limit)
@@ -125,7 +124,7 @@ func swapping(c *diagnose.Case, report diagnose.Report) {
 		f.Commands = []string{"swapon --show"}
 	}
 	if m.Known && m.Swappiness > eager {
-		f = f.Saw("swappiness", text.Count(m.Swappiness), "at most "+units.Number(eager), "/proc/sys/vm/swappiness")
+		f = f.Saw("swappiness", m.Swappiness, "at most "+units.Number(eager), "/proc/sys/vm/swappiness")
 		f.Set(finding.Setting{File: "/proc/sys/vm/swappiness", Value: "1"})
 		if f.Message == "" {
 			f.Say("There is swap on a drive, of which %s is in use, and swappiness is %d.", m.SwapUsed,
@@ -201,7 +200,7 @@ func zoneReclaim(c *diagnose.Case, report diagnose.Report) {
 	).
 		Saw(
 			"vm.zone_reclaim_mode",
-			text.Count(c.Host.Memory.ZoneReclaim),
+			c.Host.Memory.ZoneReclaim,
 			"0",
 			"/proc/sys/vm/zone_reclaim_mode",
 		)

@@ -49,7 +49,7 @@ func readAhead(c *diagnose.Case, report diagnose.Report) {
 		if have == 0 {
 			f.Say("%s has no read-ahead: each sequential read waits for the drive.", t.Name)
 		}
-		f = f.Saw("read-ahead", have.String(), want.String(), file)
+		f = f.Saw("read-ahead", have, want, file)
 		f.Set(finding.Setting{File: file, Value: strconv.FormatUint(uint64(want/units.KiB), 10)})
 		report(f)
 	}
@@ -100,7 +100,7 @@ func wrongScheduler(c *diagnose.Case, report diagnose.Report) {
 	}
 	allFine(report, right, "no scheduler on %s")
 	if len(names) > 0 {
-		f.Say("%s %s requests with %s.", text.Some(names, 3), verb(names, "sorts", "sort"), f.Evidence[0].Found)
+		f.Say("%s %s requests with %s.", names, verb(names, "sorts", "sort"), f.Evidence[0].Found)
 		if heads {
 			f.Title = "cfq makes a database's processes wait for each other's disk time"
 			f.Fix = "Set deadline, which bounds how long a request waits."
@@ -121,7 +121,7 @@ func unsorted(c *diagnose.Case, report diagnose.Report) {
 	if len(names) > 0 {
 		f.Title, f.Severity = "no scheduler merges and sorts the requests of hard disks", finding.Info
 		f.Fix = "Set mq-deadline, the kernel's own choice for a hard disk."
-		f.Say("%s %s no scheduler.", text.Some(names, 3), verb(names, "has", "have"))
+		f.Say("%s %s no scheduler.", names, verb(names, "has", "have"))
 		report(f)
 	}
 }
@@ -143,7 +143,7 @@ func fewRequests(c *diagnose.Case, report diagnose.Report) {
 	})
 	allFine(report, right, strconv.Itoa(leastRequests)+" or more requests fit the queue of %s")
 	if len(names) > 0 {
-		f.Say("Fewer than %d requests fit in the queue of %s.", leastRequests, text.Some(names, 3))
+		f.Say("Fewer than %d requests fit in the queue of %s.", leastRequests, names)
 		report(f)
 	}
 }
@@ -183,7 +183,7 @@ func smallRequests(c *diagnose.Case, report diagnose.Report) {
 	allFine(report, right, "large requests go unsplit to %s")
 	allFine(report, most, "requests to %s are as large as they can be")
 	if len(names) > 0 {
-		f.Say("%s %s I/Os into requests of %s KiB, though %s would take more.", text.Some(names, 3),
+		f.Say("%s %s I/Os into requests of %s KiB, though %s would take more.", names,
 			verb(names, "cuts", "cut"), f.Evidence[0].Found, verb(names, "it", "they"))
 		report(f)
 	}
@@ -199,7 +199,7 @@ func rotationalSSD(c *diagnose.Case, report diagnose.Report) {
 		return "1", "0"
 	})
 	if len(names) > 0 {
-		f.Say("%s: marked as rotating, though solid-state.", text.Some(names, 3))
+		f.Say("%s: marked as rotating, though solid-state.", names)
 		report(f)
 	}
 }
@@ -236,8 +236,8 @@ func shortTimeout(c *diagnose.Case, report diagnose.Report) {
 		most = "255"
 	}
 	f := finding.New(strings.Join(names, ", "), "Requests to %s fail after %s, and EBS can stall for longer.",
-		text.Some(names, 3), text.Duration(c.Host.NVMeTimeout)).
-		Saw("nvme_core.io_timeout", text.Duration(c.Host.NVMeTimeout), most+" s",
+		names, c.Host.NVMeTimeout).
+		Saw("nvme_core.io_timeout", c.Host.NVMeTimeout, most+" s",
 			"/sys/module/nvme_core/parameters/io_timeout").
 		Run(kernelArgument(c, "nvme_core.io_timeout="+most)...)
 	if c.Host.NVMeTimeout < usualTimeout {

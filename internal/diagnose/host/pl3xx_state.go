@@ -34,15 +34,15 @@ func otherLoad(c *diagnose.Case, report diagnose.Report) {
 			w := atWork(c, t.Name)
 			if iops < otherIOPS && rate < otherRate && u.Util < otherUtil {
 				if w == nil || !w.Limited() {
-					report(finding.Fine(t.Name, "%s is quiet: %s IOPS, %s busy", t.Name, iops, text.Percent(u.Util)))
+					report(finding.Fine(t.Name, "%s is quiet: %s IOPS, %v busy", t.Name, iops, u.Util))
 				}
 				continue
 			}
 			f := finding.New(t.Name, "%s does %s IOPS and %s, none of it plimsoll's.", t.Name, iops, rate).
 				Saw("I/Os per second", fmt.Sprintf("%s reads, %s writes", u.ReadIOPS, u.WriteIOPS), fmt.Sprintf("below %d",
 					otherIOPS), "/proc/diskstats").
-				Saw("throughput", rate.String(), "below "+otherRate.String(), "/proc/diskstats").
-				Saw("busy", text.Percent(u.Util), "below "+text.Percent(otherUtil), "/proc/diskstats").
+				Saw("throughput", rate, "below "+otherRate.String(), "/proc/diskstats").
+				Saw("busy", u.Util, "below "+text.Percent(otherUtil), "/proc/diskstats").
 				Run("pidstat -d 1 5")
 			if w != nil && w.Using() != "" {
 				f.Severity, f.Title = finding.Info, "the storage is in use"
@@ -97,7 +97,7 @@ func kernelTrouble(c *diagnose.Case, report diagnose.Report) {
 			}
 		}
 		f.Say("The kernel's log has %s (%s), last %s.", e.Kind, f.Subject, when)
-		f = f.Saw("lines", text.Count(e.Count), "0", "dmesg").
+		f = f.Saw("lines", e.Count, "0", "dmesg").
 			Saw("last", fmt.Sprintf("%.160s", e.Text), "", "dmesg")
 		f.Commands = []string{"dmesg --ctime | grep -F " + text.ShellQuote(cmp.Or(e.Device, "temperature"))}
 		report(f)
@@ -127,9 +127,9 @@ func fullFilesystem(c *diagnose.Case, report diagnose.Report) {
 		}
 		seen[d.Name] = true
 		if 1-t.Inodes < nearlyFull {
-			report(finding.New(t.Mount.Point, "%s of the inodes at %s are taken: without one no file can be made.",
-				text.Percent(t.Inodes), t.Mount.Point).
-				Saw("inodes taken", text.Percent(t.Inodes), "at most "+text.Percent(1-nearlyFull), "statfs").
+			report(finding.New(t.Mount.Point, "%v of the inodes at %s are taken: without one no file can be made.",
+				t.Inodes, t.Mount.Point).
+				Saw("inodes taken", t.Inodes, "at most "+text.Percent(1-nearlyFull), "statfs").
 				Run("df -i " + text.ShellQuote(t.Mount.Point)))
 			continue
 		}
@@ -138,7 +138,7 @@ func fullFilesystem(c *diagnose.Case, report diagnose.Report) {
 			continue
 		}
 		report(finding.New(t.Mount.Point, "Of %s at %s only %s are free.", d.Size, t.Mount.Point, *t.Free).
-			Saw("free", fmt.Sprintf("%s (%s)", *t.Free, text.Percent(float64(*t.Free)/float64(d.Size))),
+			Saw("free", finding.Says("%s (%v)", *t.Free, float64(*t.Free)/float64(d.Size)),
 				"at least "+text.Percent(nearlyFull), "statfs").
 			Run("df -h " + text.ShellQuote(t.Mount.Point)))
 	}
@@ -166,7 +166,7 @@ func oldSoftware(c *diagnose.Case, report diagnose.Report) {
 		report(finding.Fine("fio", "no fault of %s is known", v))
 	default:
 		f := finding.New("fio", "%s does not measure how long syncs take with libaio.", v).
-			Saw("fio", v.String(), fioSyncs.String()+" or later", "fio --version")
+			Saw("fio", v, fioSyncs.String()+" or later", "fio --version")
 		if v.Before(fioWhole) {
 			f.Say("%s does not measure how long syncs take with libaio, and leaves jobs that have ended "+
 				"out of its documents of each second.", v)
@@ -175,7 +175,7 @@ func oldSoftware(c *diagnose.Case, report diagnose.Report) {
 	}
 	k, known := c.Host.Release()
 	f := finding.New("kernel", "").
-		Saw("kernel", k.String(), "", "/proc/version")
+		Saw("kernel", k, "", "/proc/version")
 	ext4 := slices.ContainsFunc(c.Mounts(), func(m diagnose.Mounted) bool { return m.FS == "ext4" })
 	switch {
 	case !known:

@@ -44,8 +44,8 @@ func wrongGeometry(c *diagnose.Case, report diagnose.Report) {
 			continue
 		}
 		f := finding.New(m.Point, "").
-			Saw("stripe unit (su)", m.StripeUnit.String(), unit.String(), "filesystem at "+m.Point).
-			Saw("stripe width (su × sw)", m.StripeWide.String(), wide.String(), "filesystem at "+m.Point).
+			Saw("stripe unit (su)", m.StripeUnit, unit, "filesystem at "+m.Point).
+			Saw("stripe width (su × sw)", m.StripeWide, wide, "filesystem at "+m.Point).
 			Saw("chunk × data members", fmt.Sprintf("%s × %d", a.Chunk, members), "", diagnose.Origin(a.Origin)).
 			Run(geometryCommands(&m.Mount, unit, members)...)
 		switch {
@@ -165,8 +165,8 @@ func chunkSplit(c *diagnose.Case, report diagnose.Report) {
 			continue
 		}
 		f := m.Finds("I/Os of %s on chunks of %s become %s volume I/Os each on average.", bs, chunk, text.Factor(pieces)).
-			Saw("block size", bs.String(), "a divisor of the chunk", "job "+w.Name).
-			Saw("chunk", chunk.String(), "", where)
+			Saw("block size", bs, "a divisor of the chunk", "job "+w.Name).
+			Saw("chunk", chunk, "", where)
 		if split > 0 {
 			f = f.Saw("device I/Os per I/O", text.Factor(split), "1", "disk statistics over issued I/Os, ramp taken out")
 		}
@@ -202,7 +202,7 @@ func wideLog(c *diagnose.Case, report diagnose.Report) {
 		report(finding.New(m.Point,
 			"The log of %s is padded to %s, so a sync of 8 KiB that changes metadata writes %s times that.", m.Point, m.LogUnit,
 			units.Number(float64(m.LogUnit)/float64(8*units.KiB))).
-			Saw("log stripe unit", m.LogUnit.String(), "at most "+wideLogUnit.String(),
+			Saw("log stripe unit", m.LogUnit, "at most "+wideLogUnit.String(),
 				"xfs_info "+text.ShellQuote(m.Point)+", log line").
 			Run("mkfs.xfs -l su=32k " + text.ShellQuote("/dev/"+m.Device) + "   # destroys what is on it"))
 	}

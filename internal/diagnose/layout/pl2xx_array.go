@@ -53,11 +53,11 @@ func degraded(c *diagnose.Case, report diagnose.Report) {
 		}
 		f := finding.New(a.Name, "%s lacks %d of its members; nothing rebuilds it.", a.Name, a.Degraded).
 			In(c.ScenariosOn(a.Name)).
-			Saw("members missing", text.Count(a.Degraded), "0", diagnose.Sysfs(a.Name, "md/degraded")).
-			Saw("members known", text.Count(n), "", "topology").
+			Saw("members missing", a.Degraded, "0", diagnose.Sysfs(a.Name, "md/degraded")).
+			Saw("members known", n, "", "topology").
 			Run("mdadm --detail " + text.ShellQuote("/dev/"+a.Name))
 		if diagnose.IsSyncing(&a) {
-			f.Say("%s lacks %d of its members; %s is at %s.", a.Name, a.Degraded, a.Syncing, text.Percent(a.Progress))
+			f.Say("%s lacks %d of its members; %s is at %v.", a.Name, a.Degraded, a.Syncing, a.Progress)
 			f.Fix = "A rebuild is running: wait for it, then measure again."
 		} else {
 			f = replacement(f, c.Device(a.Name))
@@ -269,7 +269,7 @@ func fineBitmap(c *diagnose.Case, report diagnose.Report) {
 		path := text.ShellQuote(d.Path)
 		report(finding.New(a.Name, "One bit of %s's bitmap covers %s: a random write often waits for a bit first.",
 			a.Name, d.MD.BitmapChunk).In(c.ScenariosOn(a.Name)).
-			Saw("bitmap chunk of "+a.Name, d.MD.BitmapChunk.String(), "at least "+usualBitmap.String(),
+			Saw("bitmap chunk of "+a.Name, d.MD.BitmapChunk, "at least "+usualBitmap.String(),
 				diagnose.Sysfs(a.Name, "md/bitmap/chunksize")).
 			Run("mdadm --grow --bitmap=none "+path, "mdadm --grow --bitmap=internal --bitmap-chunk=64M "+path))
 	}

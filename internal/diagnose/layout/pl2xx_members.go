@@ -23,7 +23,7 @@ func idleMember(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 		"%d of %s did no I/O (%s): the volume is concatenated rather than striped, or the file lies on few members.",
 		len(idle), text.Plural(all, "member"), strings.Join(idle, ", "))
 	for _, d := range c.MemberIOs(m) {
-		f = f.Saw("I/Os of "+d.Name, text.Count(uint64(d.N)), "", "disk statistics, scenario "+m.Label())
+		f = f.Saw("I/Os of "+d.Name, uint64(d.N), "", "disk statistics, scenario "+m.Label())
 	}
 	if a := c.ArrayOf(m); a != nil && a.Level.Striped() && a.Origin.Kind == topology.Declared {
 		f.Severity = finding.Invalid

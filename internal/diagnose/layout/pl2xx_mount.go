@@ -161,8 +161,8 @@ func volatileCache(c *diagnose.Case, report diagnose.Report) {
 			if p50, ok := m.Total.Sync.Lat.At(50); ok && p50 > 0 && float64(p50) < fastSync {
 				f.Severity = finding.Warn
 				f.Say("Syncs on %s return in %s (median) with a volatile write cache below: either it is "+
-					"protected against power loss or commits can be lost.", a.Name, text.Duration(p50))
-				f = f.Saw("sync p50", text.Duration(p50), "at least "+units.Latency(fastSync).String(), "fio, scenario "+m.Label())
+					"protected against power loss or commits can be lost.", a.Name, p50)
+				f = f.Saw("sync p50", p50, "at least "+units.Latency(fastSync).String(), "fio, scenario "+m.Label())
 			}
 		}
 		if len(back) > 1 && len(syncs) > 0 {
@@ -268,7 +268,7 @@ func poorDataset(c *diagnose.Case, report diagnose.Report) {
 				Titled("syncs on this ZFS dataset reach nothing")
 		case t.Role == topology.Data && d.Record > largestRecord:
 			f = finding.New(t.Path, "%s has records of %s: a changed page rewrites one whole.", t.Mount.Source, d.Record).
-				Saw("recordsize", d.Record.String(), "at most "+largestRecord.String(), asked("recordsize")).
+				Saw("recordsize", d.Record, "at most "+largestRecord.String(), asked("recordsize")).
 				Run("zfs set recordsize=32K " + name)
 		case t.Role == topology.WAL && d.LogBias == "throughput":
 			f = finding.New(t.Path, "%s has logbias=throughput: its syncs do not use the pool's log device.", t.Mount.Source).

@@ -59,7 +59,7 @@ func encryption(c *diagnose.Case, report diagnose.Report) {
 		if small != nil {
 			report(finding.New(d.Name, "%s encrypts sectors of %s on a drive whose sectors are %s.", d.Name, d.Queue.Logical,
 				small.Queue.Physical).
-				Saw("sector of "+d.Name, d.Queue.Logical.String(), small.Queue.Physical.String(),
+				Saw("sector of "+d.Name, d.Queue.Logical, small.Queue.Physical,
 					diagnose.Sysfs(d.Name, "queue/logical_block_size")).
 				Run("cryptsetup status " + path))
 		}

@@ -47,7 +47,7 @@ func checkStraggler(c *diagnose.Case, report diagnose.Report) {
 			sure[subject] = diagnose.Join(sure[subject], lagFinding(l, subject, finding.Warn, "without a queue"))
 		case l.Deep && busy && l.Ratio() >= diagnose.StragglerShallow:
 			sure[subject] = diagnose.Join(sure[subject], lagFinding(l, subject, finding.Warn,
-				fmt.Sprintf("while its peers idle and the array reaches %s of its ceiling", text.Percent(l.Reached))))
+				finding.Says("while its peers idle and the array reaches %v of its ceiling", l.Reached)))
 		case l.Deep:
 			deep[subject] = append(deep[subject], l)
 		}
@@ -80,7 +80,7 @@ func suspect(subject string, runs []diagnose.Lag) *finding.Finding {
 	for _, l := range runs {
 		how := "which is a closed loop's queue or a slow volume: probe it"
 		if l.Reached >= stragglerFree {
-			how = fmt.Sprintf("where the queue gathers while the array reaches %s of its ceiling", text.Percent(l.Reached))
+			how = finding.Says("where the queue gathers while the array reaches %v of its ceiling", l.Reached)
 		}
 		// Of a run that was watched it is known how the queue moved and what a probe gave.
 		watched := len(l.M.Devices) > 0
@@ -98,9 +98,9 @@ func lagFinding(l diagnose.Lag, subject string, s finding.Severity, how string) 
 	}
 	f := finding.New(subject, "").As(s).In(l.M.IDs())
 	for _, d := range l.Slow {
-		f = f.Saw("time per request on "+d.Name, units.Latency(d.Wait).String(),
+		f = f.Saw("time per request on "+d.Name, units.Latency(d.Wait),
 			units.Latency(l.Peers).String()+" (median of the faster half)", where).
-			Saw("utilisation of "+d.Name, text.Percent(d.Util), text.Percent(l.PeersUtil)+" (median of its peers)", where)
+			Saw("utilisation of "+d.Name, d.Util, text.Percent(l.PeersUtil)+" (median of its peers)", where)
 		f.Commands = append(f.Commands, fmt.Sprintf("fio --name=probe --filename=%s --readonly --rw=randread --bs=8k "+
 			"--iodepth=16 --ioengine=libaio --direct=1 --runtime=5 --time_based", text.ShellQuote("/dev/"+d.Name)))
 	}

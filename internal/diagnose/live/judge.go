@@ -1,7 +1,6 @@
 package live
 
 import (
-	"fmt"
 	"maps"
 	"time"
 
@@ -171,8 +170,8 @@ func (v *view) withoutDevice(a *Answer) *Answer {
 	if r.RTT >= remoteSlow && waiting >= slowQueue {
 		a.Answer, a.First = Found, "PL909"
 		c := cause(Possible, v.Source, "The server of %s is slow, or the network to it: %s per request.", v.Path, r.RTT).
-			saw("round trip", r.RTT.String(), "below "+remoteSlow.String(), mountstats).
-			saw("with the wait in this machine", r.Exec.String(), "", mountstats).
+			saw("round trip", r.RTT, "below "+remoteSlow.String(), mountstats).
+			saw("with the wait in this machine", r.Exec, "", mountstats).
 			try("plimsoll why on the server")
 		c.Code, c.Title = a.First, titleOf(a.First)
 		a.Causes = []Cause{*c}
@@ -229,14 +228,17 @@ func kindOf(l *Layer) string {
 
 // cause is one of a code, and with a title, that its row in the order gives it.
 func cause(how Confidence, subject, format string, args ...any) *Cause {
-	return &Cause{Confidence: how, Subject: subject, Message: fmt.Sprintf(format, args...)}
+	return &Cause{Confidence: how, Subject: subject, Message: finding.Says(format, args...)}
 }
 
 // saw adds a piece of evidence; expected and where may be empty.
-func (c *Cause) saw(what, found, expected, where string) *Cause {
-	c.Evidence = append(c.Evidence, finding.Evidence{What: what, Found: found, Expected: expected, Where: where})
+func (c *Cause) saw(what string, found, expected any, where string) *Cause {
+	c.Evidence = append(c.Evidence, finding.Seen(what, found, expected, where))
 	return c
 }
+
+// say gives it another message.
+func (c *Cause) say(format string, args ...any) { c.Message = finding.Says(format, args...) }
 
 // try adds what to do next, or to type.
 func (c *Cause) try(next ...string) *Cause {

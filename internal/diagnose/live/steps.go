@@ -44,25 +44,24 @@ func (v *view) noAnswer() *Cause {
 	below := v.sum(func(l *device) float64 { return l.did.InFlight })
 	for _, d := range slices.Backward(v.all) {
 		c := cause(Certain, d.Name, "%s vanished while plimsoll looked.", d.Name)
-		say := func(format string, args ...any) { c.Message = fmt.Sprintf(format, args...) }
 		longest := text.Duration(d.did.Longest)
 		switch {
 		case d.State != "" && d.State != "running" && d.State != "live":
-			say("%s of %s is %s.", d.Name, v.Path, d.State)
+			c.say("%s of %s is %s.", d.Name, v.Path, d.State)
 			c.saw("state", d.State, "running, or live", "/sys/class/block/"+d.Name+"/device/state")
 		case d.did.Gone:
 			c.saw("device", "gone", "", diskstats(d.Name))
 		case d.did.Suspended > suspendedShare:
 			share := text.Percent(d.did.Suspended)
-			say("%s is suspended %s of the time and holds %s up.", d.Name, share, v.Path)
+			c.say("%s is suspended %s of the time and holds %s up.", d.Name, share, v.Path)
 			c.saw("suspended", share, "never", "dm/suspended of "+d.Name)
 			c.try("dmsetup info "+d.Name, "whoever suspended it resumes it: dmsetup resume")
 		case d.did.Longest >= stallLeast && (d.Leaf() || below < stallBelow) && !v.gaveAll(d):
-			say("%s does not answer: %s had I/O in flight and completed none for %s.", d.Name, v.itself(d), longest)
+			c.say("%s does not answer: %s had I/O in flight and completed none for %s.", d.Name, v.itself(d), longest)
 			c.saw(withoutAny, longest, "below 0.95 s", diskstats(d.Name))
 		case d.Leaf() && v.stopsAndGoes(d) && !v.gaveAll(d):
-			say("%s stalls repeatedly and holds %s up: for %s of %s it completed nothing.", d.Name, v.Path,
-				text.Duration(d.did.Stalled), text.Duration(v.Window.Span))
+			c.say("%s stalls repeatedly and holds %s up: for %s of %s it completed nothing.", d.Name, v.Path,
+				d.did.Stalled, v.Window.Span)
 			c.saw(withoutAny, longest, "below 0.3 s", diskstats(d.Name)).Confidence = Likely
 		default:
 			continue
@@ -238,10 +237,10 @@ func (v *view) resync() *Cause {
 		return nil
 	}
 	s := d.did.Sync
-	c := cause(Likely, d.Name, "A %s makes %s slow: %s per member on %s, %s of what the members move.",
-		actionName(s.Action), v.Path, s.Speed, d.Name, text.Percent(share)).
+	c := cause(Likely, d.Name, "A %s makes %s slow: %s per member on %s, %v of what the members move.",
+		actionName(s.Action), v.Path, s.Speed, d.Name, share).
 		saw("action", s.Action, "idle", "md/sync_action of "+d.Name).
-		saw("share of the members' bytes", text.Percent(share), "below "+text.Percent(resyncShare),
+		saw("share of the members' bytes", share, "below "+text.Percent(resyncShare),
 			"md/sync_speed, /proc/diskstats").
 		try("echo 5000 > /proc/sys/dev/raid/speed_limit_max")
 	if s.Left > 0 && s.Size > 0 && s.Speed > 0 {

@@ -2,7 +2,6 @@ package live
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
@@ -30,7 +29,7 @@ func (v *view) errors() *Cause {
 		where := cmp.Or(v.Mount, v.Path)
 		return cause(Certain, e.Device, "I/O of %s fails: the kernel logged %s of %s (%s).", v.Path, text.Plural(e.Count,
 			string(e.Kind)), e.Device, text.Clean(e.Text, 90)).
-			saw(string(e.Kind)+" of "+e.Device, text.Count(e.Count), "none", "/dev/kmsg").
+			saw(string(e.Kind)+" of "+e.Device, e.Count, "none", "/dev/kmsg").
 			try("dmesg --ctime | tail -50; stop what writes to "+text.ShellQuote(where)+", and save what can be read",
 				"no fsck while it is mounted: unmount it, replace or repair "+text.ShellQuote(e.Device)+", then check it")
 	}
@@ -67,7 +66,7 @@ func (v *view) readOnly() *Cause {
 			"no fsck and no remount while it is mounted: unmount it, then check it")
 	if v.Failed != "" {
 		c.Title = "the filesystem has failed"
-		c.Message = fmt.Sprintf("The filesystem of %s has failed: even looking at it fails: %s.", v.Path,
+		c.say("The filesystem of %s has failed: even looking at it fails: %s.", v.Path,
 			text.Clean(v.Failed, 90))
 		c.Evidence[0] = finding.Evidence{What: "statx(2)", Found: text.Clean(v.Failed, 90), Expected: "no error"}
 	}
@@ -131,7 +130,7 @@ func (v *view) slowFlush() *Cause {
 	f, w := l.flushes(), l.writes()
 	return cause(Likely, l.Name, "Flushes of %s make %s slow: %s each, %s per second; its writes by themselves take %s.",
 		l.Name, v.Path, f.Wait, units.Number(float64(f.IOPS)), w.Wait).
-		saw("time of a flush", f.Wait.String(), "at most "+latency(v.flushLimit()), diskstats(l.Name)).
+		saw("time of a flush", f.Wait, "at most "+latency(v.flushLimit()), diskstats(l.Name)).
 		try("drives whose cache is safe without power, or volumes that promise a latency for synced writes",
 			"fewer commits (group commit); measure it: plimsoll run db --only 1")
 }

@@ -178,7 +178,7 @@ func (v *view) exceeded(code finding.Code, title, limit, format string, of func(
 	}
 	c := cause(Certain, device, format, device, v.Path, text.Percent(share))
 	c.Code, c.Title = code, title
-	return c.saw("time above "+limit, text.Percent(share), "below "+text.Percent(exceededShare),
+	return c.saw("time above "+limit, share, "below "+text.Percent(exceededShare),
 		"log page 0xD0 of "+device)
 }
 
@@ -200,7 +200,7 @@ func (v *view) instanceLimit() *Cause {
 	return cause(Certain, cmp.Or(v.Instance.Type, "instance"),
 		"The instance's limit makes %s slow: %s do %s IOPS and %s of the %s that it carries.", v.Path, full.who,
 		units.Number(full.iops), full.rate, full.limit).
-		saw("share of the instance's limit", text.Percent(full.of), "below "+text.Percent(atLimit),
+		saw("share of the instance's limit", full.of, "below "+text.Percent(atLimit),
 			"/proc/diskstats of "+full.who).
 		try(buy)
 }

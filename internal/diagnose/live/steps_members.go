@@ -207,8 +207,7 @@ func (v *view) slowVolume() *Cause {
 		c.Confidence = Possible
 	}
 	if float64(l.reads().Wait) > v.limit { // only what is read may be read for the first time
-		c.Message = fmt.Sprintf("%s slow for %s, or reads blocks for the first time (snapshot): %s with %s waiting.",
-			subject,
+		c.say("%s slow for %s, or reads blocks for the first time (snapshot): %s with %s waiting.", subject,
 			v.Path, v.which(l), units.Number(v.deepest().waiting()))
 		c.Next = []string{
 			"plimsoll check --probe " + text.ShellQuote(v.Path) + "   # tells a first touch from a slow volume",

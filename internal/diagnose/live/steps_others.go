@@ -319,7 +319,7 @@ func (v *view) writeBack() *Cause {
 	}
 	return c.
 		saw("tasks that wait for it", units.Number(throttled), "below 0.4", "/proc/PID/stack").
-		saw("dirty and being written", v.Window.Memory.Dirty.String(), "", "/proc/vmstat").
+		saw("dirty and being written", v.Window.Memory.Dirty, "", "/proc/vmstat").
 		try("grep -rH ^file_dirty --include=memory.stat /sys/fs/cgroup | sort -k2 -n | tail -5   # whose it is",
 			"smaller portions: sysctl vm.dirty_bytes vm.dirty_background_bytes; checkpoints spread over more time")
 }
@@ -348,9 +348,9 @@ func (v *view) memory() *Cause {
 		return nil
 	}
 	return cause(Likely, "memory",
-		"The storage of %s is not the cause: this machine lacks memory (%s of the time all wait for it, %s pages a "+
-			"second are swapped).", v.Path, text.Percent(full), units.Number(w.Memory.Swap)).
-		saw("all tasks wait for memory", text.Percent(full), "below "+text.Percent(memoryFull), "/proc/pressure/memory").
+		"The storage of %s is not the cause: this machine lacks memory (%v of the time all wait for it, %s pages a "+
+			"second are swapped).", v.Path, full, units.Number(w.Memory.Swap)).
+		saw("all tasks wait for memory", full, "below "+text.Percent(memoryFull), "/proc/pressure/memory").
 		saw("pages swapped per second", units.Number(w.Memory.Swap), "below 100", "/proc/vmstat").
 		try("ps aux --sort=-rss | head")
 }
@@ -364,7 +364,7 @@ func (v *view) processor() *Cause {
 	}
 	c := cause(Likely, "CPU", "")
 	const isNot = "The storage of %s is not the cause"
-	say := func(format string, args ...any) { c.Message = fmt.Sprintf(format, append([]any{v.Path}, args...)...) }
+	say := func(format string, args ...any) { c.say(format, append([]any{v.Path}, args...)...) }
 	first := 0 // of the evidence: what the message says
 	const waits, steal, threads, late = 0, 1, 2, 3
 	quota, share := v.quota()
@@ -372,8 +372,8 @@ func (v *view) processor() *Cause {
 	case quota != nil:
 		c.Subject = quota.Group
 		say(isNot+": a CPU quota stops %s in %s of the periods in which it runs.", nameOf(quota.Group), text.Percent(share))
-		return c.saw("periods throttled", text.Percent(share), "below "+text.Percent(quotaShare), quota.Dir+"/cpu.stat").
-			saw("stood still", text.Duration(quota.Stopped), "", quota.Dir+"/cpu.stat").
+		return c.saw("periods throttled", share, "below "+text.Percent(quotaShare), quota.Dir+"/cpu.stat").
+			saw("stood still", quota.Stopped, "", quota.Dir+"/cpu.stat").
 			try("raise cpu.max (cpu.cfs_quota_us) of " + text.ShellQuote(quota.Dir))
 	case queue >= cpuWait:
 		say(isNot+": its programs wait for a processor %s of the time.", text.Percent(queue))
@@ -395,16 +395,16 @@ func (v *view) processor() *Cause {
 	case some >= cpuSome && w.CPU.Idle < cpuIdle:
 		c.Confidence = Possible
 		say(isNot + "; this machine's processors are never idle.")
-		c.saw("the processors are idle", text.Percent(w.CPU.Idle), "at least "+text.Percent(cpuIdle), "/proc/stat")
+		c.saw("the processors are idle", w.CPU.Idle, "at least "+text.Percent(cpuIdle), "/proc/stat")
 		first = waits
 	default:
 		return nil
 	}
-	shown := new(Cause).saw("some task waits for a processor", text.Percent(some), "", "/proc/pressure/cpu").
-		saw("steal", text.Percent(w.CPU.Steal), "below "+text.Percent(cpuSteal), "/proc/stat").
+	shown := new(Cause).saw("some task waits for a processor", some, "", "/proc/pressure/cpu").
+		saw("steal", w.CPU.Steal, "below "+text.Percent(cpuSteal), "/proc/stat").
 		saw("threads of one program that wait for a processor", units.Number(queue), "below "+units.Number(cpuWait),
 			"/proc/PID/task/*/schedstat").
-		saw("plimsoll's own timers came late by", units.LatencyOf(w.LateMean).String(), "", "the mean of 100 ms ticks").
+		saw("plimsoll's own timers came late by", units.LatencyOf(w.LateMean), "", "the mean of 100 ms ticks").
 		Evidence
 	c.Evidence = slices.Concat(c.Evidence, shown[first:first+1], shown[:first], shown[first+1:])
 	return c.try("top -b -n1 | head -15")
@@ -431,9 +431,9 @@ func (v *view) nearlyFull() *Cause {
 		return nil
 	}
 	return cause(Possible, v.Mount,
-		"Nothing is wrong with the storage below %s except that only %s of the filesystem is free.", v.Path,
-		text.Percent(v.Free)).
-		saw("free", text.Percent(v.Free), "at least "+text.Percent(fullBelow), "statfs(2)").
+		"Nothing is wrong with the storage below %s except that only %v of the filesystem is free.", v.Path,
+		v.Free).
+		saw("free", v.Free, "at least "+text.Percent(fullBelow), "statfs(2)").
 		try("df -h " + text.ShellQuote(v.Mount))
 }
 

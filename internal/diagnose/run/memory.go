@@ -121,7 +121,7 @@ func heldFiles(m diagnose.Measurement) (f finding.Finding) {
 	}
 	return m.Finds("%s read through the page cache, and its newly made files of %s fit into memory: "+
 		"memory may have answered the reads.", m.Program, size).As(finding.Warn).
-		Saw("size of its files", size.String(), "twice the memory", m.Program)
+		Saw("size of its files", size, "twice the memory", m.Program)
 }
 
 // reread finds reads of files that fit memory, and that were read more than once through the page cache: what was read
@@ -137,17 +137,17 @@ func reread(m diagnose.Measurement) (f finding.Finding) {
 		if first > firstMost {
 			return f
 		}
-		return m.Finds("%s were read and written at random in files of %s through the page cache, and at most %s of that "+
+		return m.Finds("%s were read and written at random in files of %s through the page cache, and at most %v of that "+
 			"was not in memory before: memory answered the other reads.", moved, size,
-			text.Percent(first)).As(finding.Invalid).
-			Saw("what was read and written", moved.String(), "less than "+size.String()+", or direct I/O", m.Program)
+			first).As(finding.Invalid).
+			Saw("what was read and written", moved, "less than "+size.String()+", or direct I/O", m.Program)
 	}
 	if read < 2*size {
 		return f
 	}
 	return m.Finds("%s were read from files of %s through the page cache, which holds them after the first read: "+
 		"memory answered the others.", read, size).As(finding.Invalid).
-		Saw("what was read", read.String(), "at most "+size.String()+", or direct I/O", m.Program)
+		Saw("what was read", read, "at most "+size.String()+", or direct I/O", m.Program)
 }
 
 // firstMost is the share of I/Os that may be first ones at their place where most are not.
@@ -176,8 +176,8 @@ func undelivered(m diagnose.Measurement) (f finding.Finding) {
 	}
 	return m.Finds("fio read %s, and the devices did %s, which carry at most %s: memory answered the others.",
 		read.Bytes, text.Plural(counted, "read"), most).As(finding.Invalid).
-		Saw("reads of the devices", text.Count(counted),
-			fmt.Sprintf("at least %s of %s", text.Count(uint64(read.Bytes/largestRequest)), largestRequest),
+		Saw("reads of the devices", counted,
+			finding.Says("at least %v of %s", uint64(read.Bytes/largestRequest), largestRequest),
 			"disk statistics of fio")
 }
 
@@ -232,9 +232,9 @@ func partly(m diagnose.Measurement, s side, within float64) (f finding.Finding) 
 	if fast < partlyLeast || missing < partlyLeast || math.Abs(fast-missing) > within {
 		return f
 	}
-	return m.Finds("%s of the reads took less than %s, and %s never reached the device: memory answered them.",
-		text.Percent(fast), text.Duration(memorySpeed), text.Percent(missing)).As(finding.Invalid).
-		Saw("reads that reached a device", text.Count(s.counted), text.Count(s.N), "disk statistics of fio")
+	return m.Finds("%v of the reads took less than %s, and %v never reached the device: memory answered them.",
+		fast, memorySpeed, missing).As(finding.Invalid).
+		Saw("reads that reached a device", s.counted, s.N, "disk statistics of fio")
 }
 
 // tooFast is a direction whose I/Os no drive answered: below driveSpeed for certain, up to
@@ -258,14 +258,14 @@ func tooFast(m diagnose.Measurement, s side) (f finding.Finding) {
 	if s.Submitted() && severity == finding.Invalid && s.what == "writes" && half >= copyTime(s) && s.Bytes > fitsMemory {
 		return m.Finds("The writes were done when their submission returned, as copies to memory are, but half of them took "+
 			"%s or more, longer than a copy: they waited until older ones were written, and what memory holds at the end is "+
-			"in the rate.", text.Duration(half)).As(finding.Warn).
+			"in the rate.", half).As(finding.Warn).
 			Titled("writes went through the page cache").
 			Advise("Measure with direct=1, or with a sync at the end.").
-			Saw("latency of half of the writes", text.Duration(half), "less than "+text.Duration(copyTime(s))+" for a copy",
+			Saw("latency of half of the writes", half, "less than "+text.Duration(copyTime(s))+" for a copy",
 				"fio, scenario "+m.Label())
 	}
-	f = m.Finds(says, s.what, text.Duration(half)).As(severity).
-		Saw("latency of half of the "+s.what, text.Duration(half), "at least "+text.Duration(memorySpeed),
+	f = m.Finds(says, s.what, half).As(severity).
+		Saw("latency of half of the "+s.what, half, "at least "+text.Duration(memorySpeed),
 			"fio, scenario "+m.Label())
 	if s.Submitted() && severity == finding.Invalid {
 		f.Say("The %s were done when their submission returned, as copies to or from memory are: what the "+
@@ -273,7 +273,7 @@ func tooFast(m diagnose.Measurement, s side) (f finding.Finding) {
 	}
 	switch {
 	case s.known:
-		f = f.Saw(s.what+" that reached a device", text.Count(s.counted), text.Count(s.N), "disk statistics of fio")
+		f = f.Saw(s.what+" that reached a device", s.counted, s.N, "disk statistics of fio")
 	case buffered:
 		f = f.Saw("direct", "no", "direct=1", "the job's options, or its submission")
 	}
@@ -308,15 +308,15 @@ func writtenBack(m diagnose.Measurement, s side) (f finding.Finding) {
 	switch in, took := s.waited(half); {
 	case in != "":
 		f = m.Finds("Half of the writes took %s or less, as a copy to memory does, and one in %s took %s or more, as "+
-			"waiting for write-back does.", text.Duration(half), in, took).As(finding.Warn)
+			"waiting for write-back does.", half, in, took).As(finding.Warn)
 		if fits {
 			f.Severity = finding.Invalid
 		}
 	case fits:
 		f = m.Finds("Half of the writes took %s or less, as a copy to memory does, and nothing synced them: memory may "+
-			"hold all of their %s.", text.Duration(half), s.Bytes).As(finding.Warn)
+			"hold all of their %s.", half, s.Bytes).As(finding.Warn)
 	}
-	return f.Saw("latency of half of the writes", text.Duration(half), "", "fio, scenario "+m.Label()).
+	return f.Saw("latency of half of the writes", half, "", "fio, scenario "+m.Label()).
 		Saw("direct", "no", "direct=1, or a sync", "the job's options, or its submission")
 }
 
@@ -342,8 +342,8 @@ func emptied(m diagnose.Measurement, s side, half time.Duration) (f finding.Find
 	}
 	return m.Finds("Half of the writes took %s or less, as a copy to memory does, and one in %s took %s or more, which "+
 		"makes the mean %s: memory took them, the machine's or the drive's own, and the rate is that of emptying it.",
-		text.Duration(half), in, took, text.Duration(mean)).As(finding.Warn).
-		Saw("mean latency of the writes", text.Duration(mean),
+		half, in, took, mean).As(finding.Warn).
+		Saw("mean latency of the writes", mean,
 			fmt.Sprintf("less than %d times that of half of them", waitsMake), "fio, scenario "+m.Label()).
 		Saw("direct", "not said", "direct=1, or a sync", "the job's options")
 }
@@ -366,14 +366,14 @@ func keptInMemory(m diagnose.Measurement, s side) (f finding.Finding) {
 		return f
 	}
 	f = m.Finds("fio read the files into memory before it measured (pre_read=1), and half of the reads "+
-		"took %s: memory answered them.", text.Duration(half)).As(finding.Invalid).
+		"took %s: memory answered them.", half).As(finding.Invalid).
 		Saw("pre_read", "1", "0", "the job's options").
-		Saw("latency of half of the reads", text.Duration(half), "", "fio, scenario "+m.Label()).
-		Saw("CPU of a job", text.Percent(cpu), "", "fio")
+		Saw("latency of half of the reads", half, "", "fio, scenario "+m.Label()).
+		Saw("CPU of a job", cpu, "", "fio")
 	if !pre {
 		f.Severity = finding.Warn
 		f.Say("The parts of the files that memory held were kept (invalidate=0), and half of the reads took %s "+
-			"while the jobs computed %s of the time: most likely memory answered them.", text.Duration(half), text.Percent(cpu))
+			"while the jobs computed %v of the time: most likely memory answered them.", half, cpu)
 		f.Evidence[0] = finding.Evidence{What: "invalidate", Found: "0", Expected: "1", Where: "the job's options"}
 	}
 	return f
@@ -411,9 +411,9 @@ func copied(m diagnose.Measurement) (f finding.Finding) {
 		if wait >= driveSpeed {
 			continue
 		}
-		f := m.Finds("The jobs compute %s of the time and have one I/O at a time, so each of the %s waited for %s "+
-			"at most: memory answered them (a page cache, or ZFS's own).", text.Percent(cpu), s.what,
-			text.Duration(max(wait, time.Nanosecond))).As(finding.Invalid).
+		f := m.Finds("The jobs compute %v of the time and have one I/O at a time, so each of the %s waited for %s "+
+			"at most: memory answered them (a page cache, or ZFS's own).", cpu, s.what,
+			max(wait, time.Nanosecond)).As(finding.Invalid).
 			Saw("time left to wait for a drive", text.Duration(max(wait, time.Nanosecond))+" an I/O",
 				"at least "+text.Duration(driveSpeed), "fio, (1 − CPU) ÷ IOPS of a job").
 			Saw("CPU of job "+j.Name, userAndSystem(j), "", "fio")

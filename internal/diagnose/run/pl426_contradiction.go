@@ -73,7 +73,7 @@ func blocksOff(m diagnose.Measurement) (f finding.Finding) {
 			f.Severity = finding.Invalid
 		}
 		f.Say("%s IOPS of %s %s are %s, not %s.", s.of.IOPS, s.bs, s.what, want, s.of.BW)
-		return f.Saw("bandwidth of the "+s.what, s.of.BW.String(), fmt.Sprintf("%s IOPS × %s = %s", s.of.IOPS, s.bs, want),
+		return f.Saw("bandwidth of the "+s.what, s.of.BW, fmt.Sprintf("%s IOPS × %s = %s", s.of.IOPS, s.bs, want),
 			"fio, and the job's options")
 	}
 	return f
@@ -123,8 +123,8 @@ func meanOff(m diagnose.Measurement) (f finding.Finding) {
 					continue
 				}
 				mean := text.Duration(time.Duration(l.Mean))
-				f.Say("A mean latency of %s is impossible: %s of the I/Os took %s or more.", mean, text.Percent(1-p.P/100),
-					text.Duration(p.Value))
+				f.Say("A mean latency of %s is impossible: %v of the I/Os took %s or more.", mean, 1-p.P/100,
+					p.Value)
 				return f.As(finding.Invalid).
 					Saw("mean clat of "+j.Name, mean, "at least "+text.Duration(time.Duration(least)), "fio, percentiles")
 			}
@@ -167,7 +167,7 @@ func flightOff(m diagnose.Measurement) (f finding.Finding) {
 		f.Severity = finding.Invalid
 	}
 	f.Say("%s IOPS of %s each are %s I/Os in flight, but the jobs keep %d at most.", m.IOPS(),
-		text.Duration(time.Duration(m.MeanLatency())), units.Number(got), asked)
+		time.Duration(m.MeanLatency()), units.Number(got), asked)
 	return f.Saw("IOPS × mean latency", units.Number(got), fmt.Sprintf("%d = iodepth × numjobs", asked),
 		"fio, and the job's options")
 }

@@ -45,13 +45,13 @@ func fewOnly(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 		return m.Finds("The same %s were used %s times over: the cache of a drive or a controller may hold them.", region,
 			times).As(finding.Info).
 			Titled("the file is so small that a drive's cache may hold it").
-			Saw("size of all files", region.String(), "1 GiB or more", "the job's options")
+			Saw("size of all files", region, "1 GiB or more", "the job's options")
 	}
 	w := m.Workloads[0]
 	bs := max(w.ReadBS, w.WriteBS)
 	return m.Finds("Each job used the same %s (%s of %s) %s times over.", w.Size,
 		text.Plural(max(w.Size/bs, 1), "block"), bs, times).
-		Saw("size of a job", w.Size.String(), "1 GiB or more", "the job's options")
+		Saw("size of a job", w.Size, "1 GiB or more", "the job's options")
 }
 
 // wholeRegion is a region that is no accident: below it, a size was meant for a block.

@@ -35,9 +35,9 @@ func syncsLeftOut(m diagnose.Measurement) (f finding.Finding) {
 		return f
 	}
 	return m.Finds("A write and its share of the syncs take %s, of which %s were printed: no sync is in the latency.",
-		text.Duration(operation), text.Duration(printed)).
+		operation, printed).
 		Advise("Read jobs / IOPS, the time of a whole operation").
-		Saw("time of an operation", text.Duration(operation), text.Duration(printed)+" as printed", "jobs ÷ IOPS")
+		Saw("time of an operation", operation, text.Duration(printed)+" as printed", "jobs ÷ IOPS")
 }
 
 // noSyncs finds syncs that took less than a call of the kernel does: nothing was flushed in them.
@@ -47,9 +47,9 @@ func noSyncs(m diagnose.Measurement) (f finding.Finding) {
 		return f
 	}
 	return m.Finds("Half of the syncs took %s or less, less than any call of the kernel: nothing was flushed in them.",
-		text.Duration(half)).
+		half).
 		Advise("Read jobs / IOPS, the time of a whole operation").
-		Saw("latency of half of the syncs", text.Duration(half), "at least "+text.Duration(systemCall), "fio, sync")
+		Saw("latency of half of the syncs", half, "at least "+text.Duration(systemCall), "fio, sync")
 }
 
 // systemCall is less than what the shortest system call and two readings of a clock take.
@@ -70,7 +70,7 @@ func allSubmission(m diagnose.Measurement) (f finding.Finding) {
 		}
 		slat := text.Duration(time.Duration(s.Slat.Mean))
 		return m.Finds("Of the %s that each of the %s takes, %s are its submission: the clat of %s is not the storage's.",
-			text.Duration(time.Duration(whole)), s.what, slat, text.Duration(time.Duration(s.Clat.Mean))).
+			time.Duration(whole), s.what, slat, time.Duration(s.Clat.Mean)).
 			Advise("Read lat, the whole of an I/O, instead of clat").
 			Saw("slat of the "+s.what, slat, "below "+text.Percent(submitting)+" of lat", "fio, slat + clat")
 	}

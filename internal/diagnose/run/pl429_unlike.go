@@ -26,7 +26,7 @@ func unlike(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 		return f
 	}
 	f = m.Finds("%s are reported as one: a sum of unlike jobs, not a result of either.", text.Some(names, 4)).
-		Saw("jobs in the row", text.Count(len(loads)), "jobs of one kind", "fio, the lines with (g=N)")
+		Saw("jobs in the row", len(loads), "jobs of one kind", "fio, the lines with (g=N)")
 	if reads <= 1 && writes <= 1 {
 		f.Severity = finding.Info
 		f.Message = strings.TrimSuffix(f.Message, ", not a result of either.") +

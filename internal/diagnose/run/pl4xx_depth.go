@@ -61,7 +61,7 @@ func cappedAtOne(m diagnose.Measurement) (f finding.Finding) {
 	return m.Finds("ioengine=%s ignores iodepth: of %d I/Os, %d could be in flight.", engine, asked, inJobs(m)).
 		Advise("Use ioengine=libaio or io_uring with direct=1 for that depth, or as many jobs (numjobs).").
 		Saw("ioengine", engine, "an asynchronous one", "the job's options").
-		Saw("depth asked for", text.Count(asked), "", "iodepth × numjobs").Regardless()
+		Saw("depth asked for", asked, "", "iodepth × numjobs").Regardless()
 }
 
 // asynchronously is what to do about a depth that was not reached by jobs whose engine can reach it,
@@ -113,7 +113,7 @@ func oneByOne(m diagnose.Measurement) (f finding.Finding) {
 		Advise(asynchronously(m)).
 		Saw("time in submission", text.Percent(min(share, 1))+" of a job's", "below "+text.Percent(submitting),
 			"fio, IOPS × mean slat").
-		Saw("depth asked for", text.Count(asked), "", "iodepth × numjobs")
+		Saw("depth asked for", asked, "", "iodepth × numjobs")
 	switch {
 	case m.All(func(w fio.Workload) bool { return w.Engine == "libaio" && w.Buffered }):
 		f.Severity = finding.Warn
@@ -187,7 +187,7 @@ func syncBlocks(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	}
 	f = m.Finds("%d I/Os were asked for, but each job waits in a sync after every write: the device's queue, which was "+
 		"not watched, was shorter.", asked).
-		Saw("depth asked for", text.Count(asked), "", "iodepth × numjobs")
+		Saw("depth asked for", asked, "", "iodepth × numjobs")
 	if l := m.Little(); l > 0 {
 		f = f.Saw("depth as fio sees it", units.Number(l), "", "IOPS × mean latency")
 	}

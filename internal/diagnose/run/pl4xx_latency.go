@@ -146,8 +146,8 @@ func saturated(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	if most < lastBin-lastBin/100 { // percentiles name the middle of a bin
 		return f
 	}
-	return m.Finds("The slowest I/O took %s; fio's percentiles end at %s.", text.Duration(most), text.Duration(lastBin)).
-		Saw("slowest I/O", text.Duration(most), "below "+text.Duration(lastBin), "fio, max and percentiles")
+	return m.Finds("The slowest I/O took %s; fio's percentiles end at %s.", most, lastBin).
+		Saw("slowest I/O", most, "below "+text.Duration(lastBin), "fio, max and percentiles")
 }
 
 const (
@@ -164,11 +164,11 @@ func slowShare(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 		return f
 	}
 	says := share.Print(text.Percent, 1)
-	f = m.Finds("%s of all I/Os took longer than %s.", says, text.Duration(slowIO)).
+	f = m.Finds("%s of all I/Os took longer than %s.", says, slowIO).
 		Saw("I/Os above "+text.Duration(slowIO), says, "below "+text.Percent(slowMany), share.How)
 	if submission, late := collectedLate(m); late {
 		f.Say("%s of all I/Os took longer than %s until fio picked them up; each was done when its submission returned, "+
-			"after %s (PL407).", says, text.Duration(slowIO), text.Duration(submission))
+			"after %s (PL407).", says, slowIO, submission)
 		f.Fix = "Read the time of a submission as that of an I/O; see PL407 for why they were not in flight together."
 	}
 	f.Message = text.Sentence(f.Message)

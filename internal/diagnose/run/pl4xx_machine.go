@@ -45,14 +45,14 @@ func fullJobs(m diagnose.Measurement) (f finding.Finding) {
 		if use < diagnose.CoreFull {
 			continue
 		}
-		f.Say("Each job of %s keeps a core %s busy.", j.Name, text.Percent(use))
+		f.Say("Each job of %s keeps a core %v busy.", j.Name, use)
 		f = f.Saw("CPU of job "+j.Name, userAndSystem(j), "below "+text.Percent(diagnose.CoreFull)+" of a core", "fio")
 	}
 	return f
 }
 
 func userAndSystem(j fio.Job) string {
-	return fmt.Sprintf("user %s, system %s", text.Percent(j.CPU.User), text.Percent(j.CPU.System))
+	return finding.Says("user %v, system %v", j.CPU.User, j.CPU.System)
 }
 
 // moreJobs is the rule's own advice without what the jobs do already, "" where all of it applies.
@@ -100,12 +100,12 @@ func robbed(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	f = finding.New("host", "").In(m.IDs())
 	where := "/proc/stat, telemetry, scenario " + m.Label()
 	if irq := h.IRQ + h.SoftIRQ; irq >= interrupts {
-		f.Say("Interrupts took %s of all %d cores.", text.Percent(irq), h.CPUs)
-		f = f.Saw("irq and softirq", text.Percent(irq), "below "+text.Percent(interrupts), where)
+		f.Say("Interrupts took %v of all %d cores.", irq, h.CPUs)
+		f = f.Saw("irq and softirq", irq, "below "+text.Percent(interrupts), where)
 	}
 	if h.Steal >= diagnose.Stolen {
-		f.Say("The hypervisor stole %s of the CPU time (%s).", text.Percent(h.Steal), text.Plural(h.CPUs, "core"))
-		f = f.Saw("steal", text.Percent(h.Steal), "below "+text.Percent(diagnose.Stolen), where)
+		f.Say("The hypervisor stole %v of the CPU time (%s).", h.Steal, text.Plural(h.CPUs, "core"))
+		f = f.Saw("steal", h.Steal, "below "+text.Percent(diagnose.Stolen), where)
 	}
 	return f
 }
@@ -131,8 +131,8 @@ func dirtyStall(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 		}
 	}
 	f = m.Finds("").
-		Saw("most under writeback", h.WritebackMax.String(), "below "+muchWriteback.String(), "/proc/meminfo, telemetry").
-		Saw("stalled seconds", text.Count(stalls), "0", "per-second series").
+		Saw("most under writeback", h.WritebackMax, "below "+muchWriteback.String(), "/proc/meminfo, telemetry").
+		Saw("stalled seconds", stalls, "0", "per-second series").
 		Run("sync", "sysctl -w vm.dirty_bytes=268435456 vm.dirty_background_bytes=67108864")
 	const most = "Up to %s were under writeback at once, "
 	switch {
@@ -179,7 +179,7 @@ func otherIO(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 		if float64(device-own) >= foreignIO*all && !m.Reached() {
 			f.Severity = finding.Invalid
 		}
-		f = f.Saw(what+" of "+d.Name, device.String(), own.String()+" by fio", "/proc/diskstats, telemetry")
+		f = f.Saw(what+" of "+d.Name, device, own.String()+" by fio", "/proc/diskstats, telemetry")
 	}
 	look("reads", d.ReadBytes, m.Total.Read.Bytes)
 	if _, log := logWrites(m); !log {
@@ -216,11 +216,11 @@ func mergedBelow(m diagnose.Measurement) (f finding.Finding) {
 	if ios == 0 || float64(ios+merges) < sawAll*float64(own) || ios+merges < mergedInto*ios {
 		return f
 	}
-	return m.Finds("The devices did %s I/Os for fio's %s: the kernel merged %s of them, so fio's "+
-		"IOPS are not the devices'.", text.Count(ios), text.Count(own), text.Count(merges)).As(finding.Warn).
+	return m.Finds("The devices did %v I/Os for fio's %v: the kernel merged %v of them, so fio's "+
+		"IOPS are not the devices'.", ios, own, merges).As(finding.Warn).
 		Titled("the device did fewer, larger I/Os than fio").
 		Advise("Use the bandwidth as the result; random I/O is not merged.").
-		Saw("I/Os of the devices", fmt.Sprintf("%s, %s merged", text.Count(ios), text.Count(merges)),
+		Saw("I/Os of the devices", finding.Says("%v, %v merged", ios, merges),
 			text.Count(own)+" by fio", "disk statistics of fio")
 }
 
@@ -252,8 +252,8 @@ func othersCounted(m diagnose.Measurement) (f finding.Finding) {
 	if counted <= twice*own {
 		return f
 	}
-	return m.Finds("%s did %s I/Os while fio made %s: others used it.", disk.Name, text.Count(counted),
-		text.Count(own)).As(finding.Warn).
-		Saw("I/Os of "+disk.Name, fmt.Sprintf("%s reads, %s writes", text.Count(disk.Reads), text.Count(disk.Writes)),
-			fmt.Sprintf("%s and %s by fio", text.Count(m.Total.Read.N), text.Count(m.Total.Write.N)), "disk statistics of fio")
+	return m.Finds("%s did %v I/Os while fio made %v: others used it.", disk.Name, counted,
+		own).As(finding.Warn).
+		Saw("I/Os of "+disk.Name, finding.Says("%v reads, %v writes", disk.Reads, disk.Writes),
+			finding.Says("%v and %v by fio", m.Total.Read.N, m.Total.Write.N), "disk statistics of fio")
 }

@@ -106,9 +106,9 @@ func unread(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 		return f // read-ahead in the drive makes sequential reads faster than its media
 	}
 	faster := func(part, says, expected string, took time.Duration, args ...any) finding.Finding {
-		return m.Finds("%s of the reads returned within %s, "+says, append([]any{part, text.Duration(took)}, args...)...).
-			Saw("read clat of "+strings.ToLower(part), text.Duration(took), "at least "+expected, "fio, scenario "+m.Label()).
-			Saw("IOPS", read.IOPS.String(), "", "fio, scenario "+m.Label())
+		return m.Finds("%s of the reads returned within %s, "+says, append([]any{part, took}, args...)...).
+			Saw("read clat of "+strings.ToLower(part), took, "at least "+expected, "fio, scenario "+m.Label()).
+			Saw("IOPS", read.IOPS, "", "fio, scenario "+m.Label())
 	}
 	if a := c.ArrayOf(m); a != nil && len(a.Volumes) > 0 {
 		v := a.Volumes[0]
@@ -117,7 +117,7 @@ func unread(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 			return f
 		}
 		return faster(part, "but the drive needs %s to read its media: blocks that hold nothing were read.",
-			fmt.Sprintf("%s of %s, the read latency of %s (%s)", text.Percent(floorShare), text.Duration(v.ReadLatency),
+			finding.Says("%v of %s, the read latency of %s (%s)", floorShare, v.ReadLatency,
 				v.Model, v.Origin.Kind), took, text.Duration(v.ReadLatency))
 	}
 	// Nothing is known of the drive: an imported run. Only flash behind real device names is
@@ -176,8 +176,8 @@ func bypassed(m diagnose.Measurement) (f finding.Finding) {
 		}
 		return m.Finds("fio read %s, but %s saw reads of %s: the rest came from memory or from blocks that hold nothing.",
 			read.Bytes, d.Name, d.ReadBytes).
-			Saw("read from "+d.Name, fmt.Sprintf("%s reads, %s", text.Count(d.Reads), d.ReadBytes),
-				fmt.Sprintf("%s reads, %s", text.Count(read.N), read.Bytes), "/proc/diskstats, telemetry")
+			Saw("read from "+d.Name, finding.Says("%v reads, %s", d.Reads, d.ReadBytes),
+				finding.Says("%v reads, %s", read.N, read.Bytes), "/proc/diskstats, telemetry")
 	}
 	var reads, all uint64
 	var names []string
@@ -194,15 +194,15 @@ func bypassed(m diagnose.Measurement) (f finding.Finding) {
 		return f
 	}
 	who := strings.Join(names, ", ")
-	f = m.Finds("fio made %s reads, but %s saw %s: they were answered from blocks that hold nothing, or from memory.",
-		text.Count(read.N), who, text.Count(reads)).
-		Saw("reads that reached "+who, text.Count(reads), text.Count(read.N), "disk statistics of fio")
+	f = m.Finds("fio made %v reads, but %s saw %v: they were answered from blocks that hold nothing, or from memory.",
+		read.N, who, reads).
+		Saw("reads that reached "+who, reads, read.N, "disk statistics of fio")
 	// Under NVMe multipath fio's disk statistics are zero throughout (axboe/fio#1890): a second
 	// witness is needed.
 	if b, known := diagnose.Hardware(m.Ceiling); all == 0 && (!known || m.IOPS() <= impossibleShare*b.IOPS) {
 		f.Severity = finding.Warn
-		f.Say("fio made %s reads, but its disk statistics of %s are all zero: the reads never reached "+
-			"it, or fio cannot see this device.", text.Count(read.N), who)
+		f.Say("fio made %v reads, but its disk statistics of %s are all zero: the reads never reached "+
+			"it, or fio cannot see this device.", read.N, who)
 	}
 	return f
 }
@@ -219,28 +219,28 @@ func cutShort(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 		if j.Error != 0 {
 			f.Severity = finding.Invalid
 			f.Say("Job %s ended with error %d.", j.Name, j.Error)
-			f = f.Saw("error of job "+j.Name, text.Count(j.Error), "0", "fio")
+			f = f.Saw("error of job "+j.Name, j.Error, "0", "fio")
 		}
 	}
 	if f.Message == "" && idle(m.Result) {
 		f.Severity = finding.Invalid
-		f.Say("In %s not one I/O completed.", text.Duration(m.Measured))
+		f.Say("In %s not one I/O completed.", m.Measured)
 		f = f.Saw("I/Os", "0", "some", "fio")
 	}
 	// fio 3.33 counts each fsync and fdatasync as a short I/O: with syncs the count says
 	// nothing, nor in an excerpt that does not say whether there were any.
 	if bad := lost(m.Total); bad > 0 && !m.Syncs() && !m.Lacks(part.Head) && f.Message == "" {
-		f.Say("%s I/Os were short or dropped.", text.Count(bad))
-		f = f.Saw("short or dropped I/Os", text.Count(bad), "0", "fio, issued rwts")
+		f.Say("%v I/Os were short or dropped.", bad)
+		f = f.Saw("short or dropped I/Os", bad, "0", "fio, issued rwts")
 	}
 	if planned := plan(m.Result); planned > 0 && float64(m.Measured) < ranAll*float64(planned) {
 		if f.Message == "" {
-			f.Say("Only %s of the planned %s were measured.", text.Duration(m.Measured), text.Duration(planned))
+			f.Say("Only %s of the planned %s were measured.", m.Measured, planned)
 		}
 		if float64(m.Measured) < ranHalf*float64(planned) && m.Measured < diagnose.LeastForInterval {
 			f.Severity = finding.Invalid
 		}
-		f = f.Saw("measured", text.Duration(m.Measured), text.Duration(planned), "fio, runtime of the jobs")
+		f = f.Saw("measured", m.Measured, planned, "fio, runtime of the jobs")
 	}
 	if len(m.Incomplete) > 0 && f.Message == "" {
 		f.Fix = "Read the figures as those of the part that was measured; let a run end by itself, with all its hosts."
@@ -326,8 +326,8 @@ func impossible(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 		return f
 	}
 	share := float64(m.IOPS() / b.IOPS)
-	f = m.Finds("%s IOPS are %s of the %s that %s allows.", m.IOPS(), text.Percent(share), b.IOPS, b.Label()).
-		Saw("IOPS", m.IOPS().String(), "at most "+b.IOPS.String(), "fio, scenario "+m.Label()).
+	f = m.Finds("%s IOPS are %v of the %s that %s allows.", m.IOPS(), share, b.IOPS, b.Label()).
+		Saw("IOPS", m.IOPS(), "at most "+b.IOPS.String(), "fio, scenario "+m.Label()).
 		Saw("limit", b.How, "", diagnose.Origin(b.Origin))
 	if b.AtLeast != "" {
 		f.Message += " The limit may be higher: " + b.AtLeast + "."
@@ -371,7 +371,7 @@ func conversion(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	d, own := m.Devices[0], m.Total.Write
 	return m.Finds("%s wrote %s bytes for each byte of the workload: its syncs also write the filesystem's log.",
 		d.Name, units.Number(ratio)).
-		Saw("written to "+d.Name, d.WriteBytes.String(), "about "+own.Bytes.String(), "/proc/diskstats, telemetry").
-		Saw("surplus for each write", units.Bytes(float64(d.WriteBytes-own.Bytes)/float64(own.N)).String(),
+		Saw("written to "+d.Name, d.WriteBytes, "about "+own.Bytes.String(), "/proc/diskstats, telemetry").
+		Saw("surplus for each write", units.Bytes(float64(d.WriteBytes-own.Bytes)/float64(own.N)),
 			"less than "+logBlock.String(), "the same")
 }

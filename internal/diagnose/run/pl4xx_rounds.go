@@ -59,11 +59,11 @@ func roundsDiffer(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) 
 	if err != nil || p.Spread <= roundsSpread || p.Spread <= roundsOverSeconds*inside {
 		return f
 	}
-	return m.Finds("The %d rounds vary by %s, %s what their seconds explain: more rounds make the figure more certain; "+
-		"longer ones do not.", len(iops), text.Percent(p.Spread), text.Times(p.Spread/inside)).
-		Saw("spread between rounds", text.Percent(p.Spread), "at most "+text.Percent(roundsOverSeconds*inside),
+	return m.Finds("The %d rounds vary by %v, %s what their seconds explain: more rounds make the figure more certain; "+
+		"longer ones do not.", len(iops), p.Spread, text.Times(p.Spread/inside)).
+		Saw("spread between rounds", p.Spread, "at most "+text.Percent(roundsOverSeconds*inside),
 			"IOPS of each round").
-		Saw("standard error within a round", text.Percent(inside), "", "batch means of its seconds")
+		Saw("standard error within a round", inside, "", "batch means of its seconds")
 }
 
 func roundApart(c *diagnose.Case, report diagnose.Report) {
@@ -72,9 +72,9 @@ func roundApart(c *diagnose.Case, report diagnose.Report) {
 		median := stats.Quantile(iops, 0.5)
 		for _, k := range stats.Apart(each(iops, math.Log)) {
 			if math.Abs(iops[k]/median-1) > driftLeast {
-				report(m.Finds("The round of %s did %s IOPS, %s of the median of %d rounds.",
-					rounds[k].Start.UTC().Format(time.TimeOnly), units.IOPS(iops[k]), text.Percent(iops[k]/median), len(iops)).
-					Saw("IOPS of the round", units.IOPS(iops[k]).String(), "near "+units.IOPS(median).String(), rounds[k].Dir))
+				report(m.Finds("The round of %s did %s IOPS, %v of the median of %d rounds.",
+					rounds[k].Start.UTC().Format(time.TimeOnly), units.IOPS(iops[k]), iops[k]/median, len(iops)).
+					Saw("IOPS of the round", units.IOPS(iops[k]), "near "+units.IOPS(median).String(), rounds[k].Dir))
 			}
 		}
 	}
@@ -99,6 +99,6 @@ func roundsDrift(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	}
 	return m.Finds("The %d rounds %s from %s to %s IOPS in the order they were measured.", len(iops), word,
 		round(first), round(last)).
-		Saw("chance of such an order in a steady session", text.Percent(p), "at least "+text.Percent(driftChance),
+		Saw("chance of such an order in a steady session", p, "at least "+text.Percent(driftChance),
 			"Mann-Kendall test of the rounds' IOPS")
 }

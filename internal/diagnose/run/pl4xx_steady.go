@@ -55,7 +55,7 @@ func changed(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	}
 	s := all[0]
 	return s.shown(m.Finds("After %s the rate went from %s to %s IOPS, so the mean of %s is neither.",
-		text.Duration(s.at), round(s.before), round(s.after),
+		s.at, round(s.before), round(s.after),
 		round(float64(m.IOPS()))))
 }
 
@@ -82,7 +82,7 @@ func burstSpent(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	low, _ := dryBound(m.Ceiling, s.after)
 	return s.shown(m.Finds(
 		"After %s the rate fell from %s to %s IOPS, which is what %s allows once its burst is spent (%s).",
-		text.Duration(s.at), round(s.before), round(s.after), low.Label(), low.IOPS)).
+		s.at, round(s.before), round(s.after), low.Label(), low.IOPS)).
 		Saw("sustained limit, "+low.Label(), low.IOPS.String()+" IOPS", "", low.How)
 }
 
@@ -113,9 +113,9 @@ func stalled(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 		return f
 	}
 	return m.Finds("In %s nothing completed, up to %s on end, first %s after the start.", text.Plural(zero, "second"),
-		text.Plural(longest, "second"), text.Duration(began)).
-		Saw("seconds without an I/O", text.Count(zero), "0", "per-second series").
-		Saw("longest run of them", text.Count(longest), "0", "per-second series").
+		text.Plural(longest, "second"), began).
+		Saw("seconds without an I/O", zero, "0", "per-second series").
+		Saw("longest run of them", longest, "0", "per-second series").
 		Run(inKernelLog)
 }
 

@@ -11,7 +11,7 @@ func timedOut(c *diagnose.Case, report diagnose.Report) {
 	for _, m := range c.Measured() {
 		for _, e := range m.Timeouts {
 			report(m.Finds("%s did not answer in time while this was measured.", e.Device).
-				Saw("lines about "+e.Device, text.Count(e.Count), "0", "dmesg").
+				Saw("lines about "+e.Device, e.Count, "0", "dmesg").
 				Saw("last", fmt.Sprintf("%.160s", e.Text), "", "dmesg").
 				Run("dmesg --ctime | grep -F " + text.ShellQuote(e.Device)))
 		}

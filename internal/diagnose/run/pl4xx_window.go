@@ -45,7 +45,7 @@ func tooShort(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	if n == 0 { // quoted without its counts
 		did = m.Bytes().String()
 	}
-	start := m.Finds("%s in %s is how a run starts, not what the storage carries.", did, text.Duration(m.Measured))
+	start := m.Finds("%s in %s is how a run starts, not what the storage carries.", did, m.Measured)
 	severity := finding.Warn
 	clocked := m.Program != "ioping"               // it rests between its I/Os, and its time is that of the I/Os alone
 	quoted := m.Lacks(part.AllJobs, part.AllSides) // what else was done is not known
@@ -54,14 +54,14 @@ func tooShort(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 		severity = finding.Invalid
 	case m.Measured < diagnose.Shortest && !quoted:
 	case n > 0 && max(n, uint64(m.Bytes()/largestRequest)) < fewIOs && !quoted:
-		start = start.Saw("I/Os", text.Count(n), "at least "+text.Count(fewIOs), "fio, issued I/Os")
+		start = start.Saw("I/Os", n, "at least "+text.Count(fewIOs), "fio, issued I/Os")
 	case !m.TooShort():
 		return f
 	default:
 		if sampledWell(m) {
 			severity = finding.Info
 		}
-		return m.Finds("Only %s was measured: too short for an error margin.", text.Duration(m.Measured)).As(severity).
+		return m.Finds("Only %s was measured: too short for an error margin.", m.Measured).As(severity).
 			Titled("the run was too short").
 			Advise(fix).
 			Saw("95 % interval of mean IOPS", "none ("+m.Result.IOPS.None+")", "from 10 s on", "seconds of the run")
@@ -72,7 +72,7 @@ func tooShort(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	}
 	return start.As(severity).
 		Advise(fix).
-		Saw("measured", text.Duration(m.Measured), "at least "+text.Duration(least), "fio, runtime of the jobs")
+		Saw("measured", m.Measured, "at least "+text.Duration(least), "fio, runtime of the jobs")
 }
 
 // sampledWell says that fio's own samples of a short import make up for the seconds that it does not have: they are
@@ -116,9 +116,9 @@ func pageCache(c *diagnose.Case, report diagnose.Report) {
 			if share < reachedDevice {
 				severity, verdict = finding.Invalid, "the figures are mostly those of memory"
 			}
-			report(m.Finds("fio %s %s through the page cache, and %s saw %s of it: %s.", side.done, side.own, d.Name,
-				text.Percent(share), verdict).As(severity).
-				Saw(side.done+" bytes on "+d.Name, side.seen.String(), fmt.Sprintf("%s, what fio %s", side.own, side.done),
+			report(m.Finds("fio %s %s through the page cache, and %s saw %v of it: %s.", side.done, side.own, d.Name,
+				share, verdict).As(severity).
+				Saw(side.done+" bytes on "+d.Name, side.seen, fmt.Sprintf("%s, what fio %s", side.own, side.done),
 					"/proc/diskstats, telemetry"))
 		}
 	}

@@ -86,7 +86,7 @@ func atItsRate(m diagnose.Measurement) (f finding.Finding) {
 	}
 	return m.Finds("The jobs were held to %s (rate=, rate_iops=), and kept to it: this is not the storage's limit.", held).
 		Titled("limited by the job's own rate, not by the storage").
-		Saw("bandwidth", did.String(), "", "fio, scenario "+m.Label())
+		Saw("bandwidth", did, "", "fio, scenario "+m.Label())
 }
 
 const (

@@ -30,8 +30,8 @@ func reaching(m diagnose.Measurement, b ceiling.Bound) finding.Finding {
 	if key == result.ByLatency {
 		key = result.ByIOPS
 	}
-	f := m.Finds("%s (%s), limited by %s.", text.Of(key.Print(m.IOPS(), m.BW()), key.Print(b.IOPS, b.BW)),
-		text.Percent(key.Share(m.IOPS(), m.BW(), b.IOPS, b.BW)), b.Label()).
+	f := m.Finds("%s (%v), limited by %s.", text.Of(key.Print(m.IOPS(), m.BW()), key.Print(b.IOPS, b.BW)),
+		key.Share(m.IOPS(), m.BW(), b.IOPS, b.BW), b.Label()).
 		Saw("measured", fmt.Sprintf("%s IOPS (%s)", m.IOPS(), m.BW()), fmt.Sprintf("%s IOPS (%s)", b.IOPS, b.BW),
 			"fio, scenario "+m.Label()).
 		Saw("limited by "+b.Label(), b.How, "", diagnose.Origin(b.Origin))
@@ -62,9 +62,9 @@ func farBelow(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 		}
 		severity = finding.Info
 	}
-	return diagnose.Explained(account, m.Finds("%s IOPS (%s) are %s of the %s (%s) that %s allows.", m.IOPS(), m.BW(),
-		text.Percent(float64(m.IOPS()/b.IOPS)), b.IOPS, b.BW, b.Label()).As(severity).
-		Saw("IOPS", m.IOPS().String(), b.IOPS.String(), b.How+"; "+diagnose.Origin(b.Origin)).
+	return diagnose.Explained(account, m.Finds("%s IOPS (%s) are %v of the %s (%s) that %s allows.", m.IOPS(), m.BW(),
+		float64(m.IOPS()/b.IOPS), b.IOPS, b.BW, b.Label()).As(severity).
+		Saw("IOPS", m.IOPS(), b.IOPS, b.How+"; "+diagnose.Origin(b.Origin)).
 		Saw("throughput", diagnose.Rate(m.BW()), diagnose.Rate(b.BW), "the same"))
 }
 
@@ -91,7 +91,7 @@ func demandMissed(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) 
 			return
 		}
 		says = append(says,
-			fmt.Sprintf("%s of the %s of %s asked for (%s)", text.Percent(got/asked), unit(asked), what, unit(got)))
+			finding.Says("%v of the %s of %s asked for (%s)", got/asked, unit(asked), what, unit(got)))
 		f = f.Saw(what, unit(got), unit(asked), "fio, against rate= of the jobs")
 	}
 	byRate := func(v float64) string { return units.Rate(v).String() }
@@ -123,8 +123,8 @@ func instanceBound(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding)
 	if c.Topology != nil {
 		who = cmp.Or(c.Topology.Instance.Type, who)
 	}
-	f.Say("%s IOPS (%s) are %s of what %s may do %s (%s); its volumes are not the limit.", m.IOPS(), m.BW(),
-		text.Percent(float64(m.IOPS()/b.IOPS)), who, through(b.Kind), b.Label())
+	f.Say("%s IOPS (%s) are %v of what %s may do %s (%s); its volumes are not the limit.", m.IOPS(), m.BW(),
+		float64(m.IOPS()/b.IOPS), who, through(b.Kind), b.Label())
 	return f
 }
 
@@ -183,5 +183,5 @@ func mirrorReads(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	}
 	return m.Finds("Reads of %s exceed the %s of %d volumes, since all %d members of %s serve reads (%s).", t.Read.BW,
 		half, side, len(rates), a.Name, whole).
-		Saw("read throughput", t.Read.BW.String(), most, "fio, scenario "+m.Label())
+		Saw("read throughput", t.Read.BW, most, "fio, scenario "+m.Label())
 }

@@ -107,10 +107,10 @@ func unevenJobs(m diagnose.Measurement) (f finding.Finding) {
 		return f
 	}
 	return m.Finds("Each of the %s ranged between %s and %s IOPS: the standard deviation of a job's half-second samples "+
-		"is %s of their mean of %s.", text.Plural(int(jobs), "job"), units.Number(s.Min), units.Number(s.Max),
-		text.Percent(spread.all), units.Number(s.Mean)).
+		"is %v of their mean of %s.", text.Plural(int(jobs), "job"), units.Number(s.Min), units.Number(s.Max),
+		spread.all, units.Number(s.Mean)).
 		Saw("standard deviation of a job's samples", text.Percent(spread.all)+" of their mean",
-			"below "+text.Percent(jobsSpread), fmt.Sprintf("fio, %s samples of half a second", text.Count(s.N)))
+			"below "+text.Percent(jobsSpread), finding.Says("fio, %v samples of half a second", s.N))
 }
 
 // secondsEnough of another program to judge how they spread.
@@ -200,11 +200,11 @@ func gaps(m diagnose.Measurement) (f finding.Finding) {
 	if !couldStall(m, d, none) {
 		return f
 	}
-	f = m.Finds("During about %s of %s nothing completed.", text.Duration(none), text.Duration(d.Runtime)).
-		Saw("half-second periods with an I/O", text.Count(d.IOPSSamples.N), text.Count(int(math.Round(halves))),
+	f = m.Finds("During about %s of %s nothing completed.", none, d.Runtime).
+		Saw("half-second periods with an I/O", d.IOPSSamples.N, int(math.Round(halves)),
 			"fio, samples of IOPS: it takes none where nothing completes")
 	if most := max(d.Clat.Max, d.Lat.Max); most > 0 {
-		f = f.Saw("slowest I/O", text.Duration(most), "", "fio")
+		f = f.Saw("slowest I/O", most, "", "fio")
 	}
 	return f
 }
@@ -233,12 +233,12 @@ func waits(m diagnose.Measurement) (f finding.Finding) {
 			if p.Value < slowIO || few >= slowMany || share < waitShare || share > 1 || s.Mistimed() {
 				continue
 			}
-			return m.Finds("One in %s of the %s took %s or more, together %s of all the time that I/Os were in "+
+			return m.Finds("One in %s of the %s took %s or more, together %v of all the time that I/Os were in "+
 				"flight: as much as if nothing had completed for %s.", units.Number(math.Round(1/few)), s.what,
-				text.Duration(p.Value), text.Percent(share),
-				text.Duration(time.Duration(share*float64(s.Runtime)).Round(100*time.Millisecond))).
-				Saw(fmt.Sprintf("p%v of the %s", p.P, s.what), text.Duration(p.Value), "", "fio").
-				Saw("mean of the same", text.Duration(time.Duration(mean)), "", "fio")
+				p.Value, share,
+				time.Duration(share*float64(s.Runtime)).Round(100*time.Millisecond)).
+				Saw(fmt.Sprintf("p%v of the %s", p.P, s.what), p.Value, "", "fio").
+				Saw("mean of the same", time.Duration(mean), "", "fio")
 		}
 	}
 	return f
@@ -254,7 +254,7 @@ func stoodStill(m diagnose.Measurement, s side) (f finding.Finding) {
 	took := text.Duration(longest)
 	return m.Finds("With one I/O at a time, one of the %s took %s: nothing else completed in that time.", s.what, took).
 		Saw("slowest of the "+s.what, took, "", "fio").
-		Saw("mean of the same", text.Duration(time.Duration(max(s.Clat.Mean, s.Lat.Mean))), "", "fio")
+		Saw("mean of the same", time.Duration(max(s.Clat.Mean, s.Lat.Mean)), "", "fio")
 }
 
 // manyMeans is how many times the mean an I/O above a second must have taken at the least.
@@ -272,9 +272,9 @@ func slowest(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 			longest < time.Duration(max(m.InFlight(), manyMeans))*mean {
 			continue
 		}
-		return m.Finds("The slowest of the %s took %s; their mean is %s.", s.what, text.Duration(longest),
-			text.Duration(mean)).
-			Saw("slowest of the "+s.what, text.Duration(longest), "below "+text.Duration(slowIO), "fio").
+		return m.Finds("The slowest of the %s took %s; their mean is %s.", s.what, longest,
+			mean).
+			Saw("slowest of the "+s.what, longest, "below "+text.Duration(slowIO), "fio").
 			Run(inKernelLog)
 	}
 	return f
@@ -329,9 +329,9 @@ func uneven(m diagnose.Measurement) (f finding.Finding) {
 	if _, _, fit := samples(m, sampleCheck); !fit && s.Max < beyondRate*float64(d.IOPS) && spread.all <= lossSpread(s, d) {
 		return f
 	}
-	return m.Finds("The rate ranged between %s and %s IOPS: the standard deviation of its half-second samples is %s of "+
-		"their mean of %s.", units.Number(s.Min), units.Number(s.Max), text.Percent(spread.all), units.Number(s.Mean)).
+	return m.Finds("The rate ranged between %s and %s IOPS: the standard deviation of its half-second samples is %v of "+
+		"their mean of %s.", units.Number(s.Min), units.Number(s.Max), spread.all, units.Number(s.Mean)).
 		Saw("standard deviation of the samples", text.Percent(spread.all)+" of their mean",
-			"below "+text.Percent(samplesSpread), fmt.Sprintf("fio, %s samples of half a second", text.Count(s.N))).
+			"below "+text.Percent(samplesSpread), finding.Says("fio, %v samples of half a second", s.N)).
 		Saw("the same without the most extreme sample", text.Percent(spread.without)+" of their mean", "", "worked out")
 }
