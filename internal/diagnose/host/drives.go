@@ -13,6 +13,13 @@ import (
 	"plimsoll/internal/units"
 )
 
+// What rules are about, look at and report.
+type (
+	facts    = diagnose.Case
+	reporter = diagnose.Report
+	fault    = finding.Finding
+)
+
 // Rules judge the machine around the storage. All are silent where nobody has looked at it
 // (Case.Host is nil): old bundles, imports, and layouts that are only declared.
 func Rules() []*diagnose.Rule {
@@ -52,7 +59,7 @@ type top struct {
 
 // tops lists the devices that the targets are on, each once. Nothing where no machine was looked
 // at.
-func tops(c *diagnose.Case) []top {
+func tops(c *facts) []top {
 	var all []top
 	for _, t := range c.Targets() {
 		d := c.Device(t.Device)
@@ -90,7 +97,7 @@ func (d drive) nvme() bool  { return strings.HasPrefix(d.Name, "nvme") }
 func (d drive) ebs() bool   { return cloud.IsEBS(d.Model) }
 
 // drives lists the disks below the tested paths, each once.
-func drives(c *diagnose.Case) []drive {
+func drives(c *facts) []drive {
 	var all []drive
 	for _, t := range c.Targets() {
 		if c.Host == nil || c.Topology.Tree == nil {
@@ -117,8 +124,8 @@ func drives(c *diagnose.Case) []drive {
 // perDrive gathers what is wrong with the queues of several drives into one finding, since a
 // setting is as a rule wrong on all. names are the drives with it, right those without. Nothing is wanted of a
 // drive that is right; nothing is found of one to which it does not apply, or where it could not be read.
-func perDrive(c *diagnose.Case, attribute string, judge func(drive) (found, wanted string),
-) (f finding.Finding, names, right []string) {
+func perDrive(c *facts, attribute string, judge func(drive) (found, wanted string),
+) (f fault, names, right []string) {
 	for _, d := range drives(c) {
 		found, wanted := judge(d)
 		if found != "" && wanted == "" {
@@ -137,7 +144,7 @@ func perDrive(c *diagnose.Case, attribute string, judge func(drive) (found, want
 }
 
 // allFine reports in one line what is fine on several drives. format takes their names.
-func allFine(report diagnose.Report, names []string, format string) {
+func allFine(report reporter, names []string, format string) {
 	if len(names) > 0 {
 		report(finding.Fine(strings.Join(names, ", "), format, names))
 	}

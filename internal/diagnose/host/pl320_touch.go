@@ -1,12 +1,11 @@
 package host
 
 import (
-	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/text"
 )
 
-func notLoaded(c *diagnose.Case, report diagnose.Report) {
+func notLoaded(c *facts, report reporter) {
 	tried := map[string]bool{}
 	for _, t := range c.Touches {
 		tried[t.Device] = true

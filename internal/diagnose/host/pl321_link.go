@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"strings"
 
-	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
-func slowLink(c *diagnose.Case, report diagnose.Report) {
-	var f finding.Finding
+func slowLink(c *facts, report reporter) {
+	var f fault
 	var names []string
 	var have, want units.Rate
 	for _, d := range drives(c) {

@@ -25,7 +25,7 @@ var inMemory = []string{"rootfs", "tmpfs", "ramfs", "overlay"}
 // boots says whether the machine that was looked at boots from what it has now. One whose root is
 // in memory, a live image, a container or the lab, is set up by something else, and its /etc says
 // nothing.
-func boots(c *diagnose.Case) bool {
+func boots(c *facts) bool {
 	if c.Host == nil || c.Topology == nil || c.Topology.Tree == nil {
 		return false
 	}
@@ -37,7 +37,7 @@ func boots(c *diagnose.Case) bool {
 // array is called.
 var driverNames = regexp.MustCompile(`^/dev/(nvme\d|sd[a-z]|xvd[a-z]|vd[a-z]|zd\d|dm-\d|md12\d$)`)
 
-func wrongFstab(c *diagnose.Case, report diagnose.Report) {
+func wrongFstab(c *facts, report reporter) {
 	if !boots(c) || !c.Host.Boot.FstabKnown {
 		return
 	}
@@ -50,7 +50,7 @@ func wrongFstab(c *diagnose.Case, report diagnose.Report) {
 			report(finding.Fine(m.Point, "a unit of systemd mounts %s", m.Point))
 			continue
 		}
-		f := finding.Finding{Subject: m.Point}
+		f := fault{Subject: m.Point}
 		i := slices.IndexFunc(c.Host.Boot.Fstab, func(l host.Fstab) bool { return l.Point == m.Point })
 		if part := m.Root != "" && m.Root != "/"; part && (i < 0 || slices.Contains(c.Host.Boot.Fstab[i].Options, "bind")) {
 			continue // of another mount
@@ -78,7 +78,7 @@ func wrongFstab(c *diagnose.Case, report diagnose.Report) {
 }
 
 // fstabLine holds a line against what is mounted.
-func fstabLine(c *diagnose.Case, m diagnose.Mounted, d *block.Device, l host.Fstab, f *finding.Finding) bool {
+func fstabLine(c *facts, m diagnose.Mounted, d *block.Device, l host.Fstab, f *fault) bool {
 	where := fmt.Sprintf("/etc/fstab:%d", l.Line)
 	kind, value, tagged := strings.Cut(l.Spec, "=")
 	other := c.Topology.Tree.Device(l.Spec)
@@ -113,7 +113,7 @@ func fstabLine(c *diagnose.Case, m diagnose.Mounted, d *block.Device, l host.Fst
 }
 
 // raids lists the md arrays below the tested paths that a boot has to bring back; none where /etc was not seen.
-func raids(c *diagnose.Case) []*block.Device {
+func raids(c *facts) []*block.Device {
 	var all []*block.Device
 	for _, t := range c.Targets() {
 		if !boots(c) || !c.Host.Boot.FstabKnown {
@@ -134,7 +134,7 @@ var ownName = regexp.MustCompile(`^[A-Za-z_][\w.-]*$`)
 // arrayLine is the command that prints an ARRAY line for the array as it is called now. One that
 // came up as another host's, md127 and /dev/md/HOST:NAME, is called by its own name again, unless
 // another array is.
-func arrayLine(c *diagnose.Case, d *block.Device) string {
+func arrayLine(c *facts, d *block.Device) string {
 	_, name, _ := strings.Cut(d.MD.Name, ":")
 	own, uuid := "/dev/md/"+name, block.BareUUID(d.MD.UUID)
 	if len(uuid) != 32 || !ownName.MatchString(name) || !slices.Contains(d.Links, "/dev/md/"+d.MD.Name) ||
@@ -160,7 +160,7 @@ func callsIt(a host.Array, d *block.Device) bool {
 	return a.Device != "" && (a.Device == d.Path || slices.Contains(d.Links, a.Device))
 }
 
-func unknownArray(c *diagnose.Case, report diagnose.Report) {
+func unknownArray(c *facts, report reporter) {
 	for _, d := range raids(c) {
 		known := slices.ContainsFunc(c.Host.Boot.Arrays, func(a host.Array) bool { return identifies(a, d) })
 		if conf := c.Host.Boot.Mdadm; known && conf != nil {
@@ -212,7 +212,7 @@ func renewal(b host.Boot) string {
 	}), " ")
 }
 
-func staleInitramfs(c *diagnose.Case, report diagnose.Report) {
+func staleInitramfs(c *facts, report reporter) {
 	all := raids(c)
 	if len(all) == 0 || c.Host.Boot.Mdadm == nil || c.Host.Boot.Initramfs == nil {
 		return

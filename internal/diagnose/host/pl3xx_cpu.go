@@ -22,7 +22,7 @@ const deepWake = 50 * time.Microsecond
 func cpuFile(attribute string) string { return "/sys/devices/system/cpu/cpu*/" + attribute }
 
 // deep lists the idle states that processors may enter and take long to leave.
-func deep(c *diagnose.Case) []host.Idle {
+func deep(c *facts) []host.Idle {
 	if c.Host == nil {
 		return nil
 	}
@@ -30,7 +30,7 @@ func deep(c *diagnose.Case) []host.Idle {
 		func(s host.Idle) bool { return s.Latency <= deepWake || s.Enabled == 0 })
 }
 
-func deepIdle(c *diagnose.Case, report diagnose.Report) {
+func deepIdle(c *facts, report reporter) {
 	deep := deep(c)
 	if len(deep) == 0 {
 		if c.Host != nil && len(c.Host.CPU.Idle) > 0 {
@@ -39,7 +39,7 @@ func deepIdle(c *diagnose.Case, report diagnose.Report) {
 		}
 		return
 	}
-	f := finding.Finding{Subject: "processors"}
+	f := fault{Subject: "processors"}
 	var names []string
 	for _, s := range deep {
 		names = append(names, clip(s.Name))
@@ -62,13 +62,13 @@ func deepIdle(c *diagnose.Case, report diagnose.Report) {
 // clip shortens a name from the machine, which may be anything.
 func clip(s string) string { return fmt.Sprintf("%.40s", s) }
 
-func slowGovernor(c *diagnose.Case, report diagnose.Report) {
+func slowGovernor(c *facts, report reporter) {
 	if c.Host == nil {
 		return
 	}
 	cpu := c.Host.CPU
 	const where = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
-	f := finding.Finding{Subject: "processors"}
+	f := fault{Subject: "processors"}
 	has := func(s string) bool { return slices.Contains(cpu.Governors, s) }
 	switch dynamic := cpu.Driver == "intel_pstate" || cpu.Driver == "amd-pstate-epp"; {
 	case dynamic:
@@ -102,7 +102,7 @@ func slowGovernor(c *diagnose.Case, report diagnose.Report) {
 // Arm, Hyper-V, s390.
 var quickClocks = []string{"tsc", diagnose.KVMClock, "arch_sys_counter", "hyperv_clocksource_tsc_page", "tod"}
 
-func slowClock(c *diagnose.Case, report diagnose.Report) {
+func slowClock(c *facts, report reporter) {
 	if c.Host == nil || c.Host.CPU.Clock == "" {
 		return
 	}
@@ -125,7 +125,7 @@ func slowClock(c *diagnose.Case, report diagnose.Report) {
 	report(f)
 }
 
-func numaDrives(c *diagnose.Case, report diagnose.Report) {
+func numaDrives(c *facts, report reporter) {
 	if c.Host == nil || len(c.Host.CPU.Nodes) == 0 {
 		return
 	}
@@ -142,7 +142,7 @@ func numaDrives(c *diagnose.Case, report diagnose.Report) {
 	if len(on) == 0 {
 		return
 	}
-	f := finding.Finding{Subject: "processors"}
+	f := fault{Subject: "processors"}
 	nodes := slices.Sorted(maps.Keys(on))
 	if len(nodes) == len(c.Host.CPU.Nodes) {
 		report(finding.Fine("processors", "each of %d NUMA nodes has drives", len(nodes)))

@@ -22,7 +22,7 @@ import (
 const manyDirty = 4 * units.GiB
 
 // writeRate is what the slowest of the tested paths writes in sequence, 0 where one's limit is not known.
-func writeRate(c *diagnose.Case) units.Rate {
+func writeRate(c *facts) units.Rate {
 	var least units.Rate
 	for _, t := range c.Targets() {
 		load := fio.Workload{Sequential: true, WriteBS: units.MiB, Direct: true, Jobs: 1, Depth: 64}
@@ -40,7 +40,7 @@ func writeRate(c *diagnose.Case) units.Rate {
 
 // onlyZFS says that all tested paths are on ZFS, which has a cache and limits of its own for what is not
 // written yet (zfs_dirty_data_max).
-func onlyZFS(c *diagnose.Case) bool {
+func onlyZFS(c *facts) bool {
 	return len(c.Targets()) > 0 && !slices.ContainsFunc(c.Targets(), func(t topology.Target) bool {
 		return t.Mount == nil || t.Mount.FS != "zfs"
 	})
@@ -48,7 +48,7 @@ func onlyZFS(c *diagnose.Case) bool {
 
 // dirtyLimits are the bytes from which the kernel writes in the background, and from which it makes
 // writers wait. Ratios are of available memory, so these are the most they can come to.
-func dirtyLimits(c *diagnose.Case) (background, limit units.Bytes) {
+func dirtyLimits(c *facts) (background, limit units.Bytes) {
 	if c.Host == nil || !c.Host.Memory.Known || c.Topology == nil {
 		return 0, 0
 	}
@@ -62,7 +62,7 @@ func dirtyLimits(c *diagnose.Case) (background, limit units.Bytes) {
 	return of(m.BackgroundBytes, m.BackgroundRatio), of(m.DirtyBytes, m.DirtyRatio)
 }
 
-func dirtyPages(c *diagnose.Case, report diagnose.Report) {
+func dirtyPages(c *facts, report reporter) {
 	background, limit := dirtyLimits(c)
 	never := background >= limit
 	if limit == 0 || allDirect(c) || onlyZFS(c) {
@@ -99,7 +99,7 @@ var zvol = regexp.MustCompile(`^/dev/(zd\d|zvol/)`)
 // 10 is what databases ask for.
 const eager = 10
 
-func swapping(c *diagnose.Case, report diagnose.Report) {
+func swapping(c *facts, report reporter) {
 	if c.Host == nil {
 		return
 	}
@@ -110,7 +110,7 @@ func swapping(c *diagnose.Case, report diagnose.Report) {
 		}
 		return
 	}
-	f := finding.Finding{Subject: "memory"}
+	f := fault{Subject: "memory"}
 	zvols := slices.DeleteFunc(slices.Clone(m.Swaps), func(s string) bool { return !zvol.MatchString(s) })
 	for _, s := range zvols {
 		f = f.Saw("swap", s, "on another drive", "/proc/swaps").As(finding.Warn).Titled("swap is on a ZFS volume")
@@ -144,12 +144,12 @@ func swapping(c *diagnose.Case, report diagnose.Report) {
 }
 
 // devicesOnly says that all swap is on devices, of which the tree knows where they lie.
-func devicesOnly(c *diagnose.Case) bool {
+func devicesOnly(c *facts) bool {
 	return c.Topology != nil && c.Topology.Tree != nil && len(c.Topology.Tree.SwapFiles) == 0
 }
 
 // swapsBelow lists the swap devices that share a drive with a target.
-func swapsBelow(c *diagnose.Case) []string {
+func swapsBelow(c *facts) []string {
 	if c.Topology == nil || c.Topology.Tree == nil {
 		return nil
 	}
@@ -170,12 +170,12 @@ func swapsBelow(c *diagnose.Case) []string {
 }
 
 // database says that a database is what the paths are for: a log has one of its own, or a server ran.
-func database(c *diagnose.Case) bool {
+func database(c *facts) bool {
 	return c.Topology != nil && c.Topology.For(topology.WAL) != nil || slices.ContainsFunc(c.Runs,
 		func(m diagnose.Measurement) bool { return m.Kind() == suite.OfServer })
 }
 
-func hugePages(c *diagnose.Case, report diagnose.Report) {
+func hugePages(c *facts, report reporter) {
 	if c.Host == nil || c.Host.Memory.HugePages == "" || !database(c) {
 		return
 	}
@@ -189,7 +189,7 @@ func hugePages(c *diagnose.Case, report diagnose.Report) {
 		Run(finding.Setting{File: file, Value: "madvise"}.Command()))
 }
 
-func zoneReclaim(c *diagnose.Case, report diagnose.Report) {
+func zoneReclaim(c *facts, report reporter) {
 	if c.Host == nil || c.Host.Memory.ZoneReclaim == 0 || len(c.Host.CPU.Nodes) < 2 {
 		return
 	}

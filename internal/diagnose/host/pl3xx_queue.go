@@ -23,7 +23,7 @@ const (
 	stripesAhead = 2
 )
 
-func readAhead(c *diagnose.Case, report diagnose.Report) {
+func readAhead(c *facts, report reporter) {
 	if allDirect(c) {
 		return
 	}
@@ -56,7 +56,7 @@ func readAhead(c *diagnose.Case, report diagnose.Report) {
 }
 
 // allDirect says that something was measured and none of it went through the page cache.
-func allDirect(c *diagnose.Case) bool {
+func allDirect(c *facts) bool {
 	runs := c.Measured()
 	cached := func(m diagnose.Measurement) bool { return m.Any(diagnose.Buffered) }
 	return len(runs) > 0 && !slices.ContainsFunc(runs, cached)
@@ -72,7 +72,7 @@ func verb(names []string, one, several string) string {
 
 const noScheduler = "none"
 
-func wrongScheduler(c *diagnose.Case, report diagnose.Report) {
+func wrongScheduler(c *facts, report reporter) {
 	nvme, heads := false, false
 	f, names, right := perDrive(c, "scheduler", func(d drive) (string, string) {
 		s := d.Queue.Scheduler
@@ -111,7 +111,7 @@ func wrongScheduler(c *diagnose.Case, report diagnose.Report) {
 }
 
 // unsorted finds hard disks whose requests nothing sorts.
-func unsorted(c *diagnose.Case, report diagnose.Report) {
+func unsorted(c *facts, report reporter) {
 	f, names, _ := perDrive(c, "scheduler", func(d drive) (found, wanted string) {
 		if d.Queue.Scheduler == noScheduler && d.RPM > 0 {
 			return noScheduler, "mq-deadline"
@@ -130,7 +130,7 @@ func unsorted(c *diagnose.Case, report diagnose.Report) {
 // numjobs 4 / 8.
 const leastRequests = 32
 
-func fewRequests(c *diagnose.Case, report diagnose.Report) {
+func fewRequests(c *facts, report reporter) {
 	f, names, right := perDrive(c, "nr_requests", func(d drive) (found, wanted string) {
 		n := d.Queue.Requests * max(d.Queue.HardwareQueues, 1)
 		if n > 0 {
@@ -149,7 +149,7 @@ func fewRequests(c *diagnose.Case, report diagnose.Report) {
 }
 
 // largestBlock is that of the runs, and at least the 1 MiB of the built-in suites.
-func largestBlock(c *diagnose.Case) units.Bytes {
+func largestBlock(c *facts) units.Bytes {
 	largest := units.MiB
 	for _, m := range c.Runs {
 		if m.Result != nil {
@@ -161,7 +161,7 @@ func largestBlock(c *diagnose.Case) units.Bytes {
 	return largest
 }
 
-func smallRequests(c *diagnose.Case, report diagnose.Report) {
+func smallRequests(c *facts, report reporter) {
 	var most []string // drives that take no larger ones, and split what is asked for
 	f, names, right := perDrive(c, "max_sectors_kb", func(d drive) (found, wanted string) {
 		asked, have := largestBlock(c), d.Queue.MaxSectors
@@ -189,7 +189,7 @@ func smallRequests(c *diagnose.Case, report diagnose.Report) {
 	}
 }
 
-func rotationalSSD(c *diagnose.Case, report diagnose.Report) {
+func rotationalSSD(c *facts, report reporter) {
 	f, names, _ := perDrive(c, "rotational", func(d drive) (string, string) {
 		t, _ := cloud.TypeNamed(d.volume.Type)
 		solid := d.nvme() || d.ebs() || t.EBS() || d.volume.Type == topology.NVMe || strings.Contains(d.Model, "SSD")
@@ -211,7 +211,7 @@ const usualTimeout = 30 * time.Second
 var longTimeouts = host.Release{4, 15, 0}
 
 // kernelArgument is how a machine boots with one more: Debian and what comes of it have no grubby.
-func kernelArgument(c *diagnose.Case, argument string) []string {
+func kernelArgument(c *facts, argument string) []string {
 	image := c.Host.Boot.Initramfs
 	if strings.HasPrefix(c.Topology.Host.OS, "Debian") || strings.HasPrefix(c.Topology.Host.OS, "Ubuntu") ||
 		image != nil && strings.HasPrefix(image.Path, "/boot/initrd.img-") {
@@ -221,7 +221,7 @@ func kernelArgument(c *diagnose.Case, argument string) []string {
 	return []string{"grubby --update-kernel=ALL --args=" + argument}
 }
 
-func shortTimeout(c *diagnose.Case, report diagnose.Report) {
+func shortTimeout(c *facts, report reporter) {
 	var names []string
 	for _, d := range drives(c) {
 		if d.ebs() && d.nvme() {

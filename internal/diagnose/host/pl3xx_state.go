@@ -24,7 +24,7 @@ const (
 	otherUtil = 0.10
 )
 
-func otherLoad(c *diagnose.Case, report diagnose.Report) {
+func otherLoad(c *facts, report reporter) {
 	for _, t := range tops(c) {
 		for _, u := range c.OtherLoad {
 			iops, rate := u.ReadIOPS+u.WriteIOPS, u.ReadRate+u.WriteRate
@@ -57,7 +57,7 @@ func otherLoad(c *diagnose.Case, report diagnose.Report) {
 }
 
 // atWork is what was seen of the programs on a device, nil where nobody looked.
-func atWork(c *diagnose.Case, device string) *live.Facts {
+func atWork(c *facts, device string) *live.Facts {
 	for _, f := range c.AtWork {
 		if slices.ContainsFunc(f.Layers, func(l live.Layer) bool { return l.Name == device }) {
 			return f
@@ -69,7 +69,7 @@ func atWork(c *diagnose.Case, device string) *live.Facts {
 // recent is how long a complaint of the kernel counts as a warning.
 const recent = 24 * time.Hour
 
-func kernelTrouble(c *diagnose.Case, report diagnose.Report) {
+func kernelTrouble(c *facts, report reporter) {
 	if c.Host == nil {
 		return
 	}
@@ -87,7 +87,7 @@ func kernelTrouble(c *diagnose.Case, report diagnose.Report) {
 		if !ours(e) {
 			continue
 		}
-		f := finding.Finding{Subject: cmp.Or(e.Device, "processors")}
+		f := fault{Subject: cmp.Or(e.Device, "processors")}
 		when := "at an unknown time"
 		if e.Last > 0 && c.Host.Uptime >= e.Last {
 			ago := c.Host.Uptime - e.Last
@@ -118,7 +118,7 @@ func controller(name string) string {
 // much for root.
 const nearlyFull = 0.05
 
-func fullFilesystem(c *diagnose.Case, report diagnose.Report) {
+func fullFilesystem(c *facts, report reporter) {
 	seen := map[string]bool{}
 	for _, t := range c.Targets() {
 		d := c.Device(t.Device)
@@ -155,7 +155,7 @@ var (
 	fioSyncs = fio.Version{Major: 3, Minor: 33}
 )
 
-func oldSoftware(c *diagnose.Case, report diagnose.Report) {
+func oldSoftware(c *facts, report reporter) {
 	if c.Host == nil {
 		return
 	}

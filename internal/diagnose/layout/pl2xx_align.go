@@ -20,7 +20,7 @@ import (
 // 2026-11).
 const alignment = 4 * units.KiB
 
-func wrongGeometry(c *diagnose.Case, report diagnose.Report) {
+func wrongGeometry(c *facts, report reporter) {
 	seen := map[string]bool{}
 	for _, m := range c.Mounts() {
 		a := m.Array
@@ -66,7 +66,7 @@ func wrongGeometry(c *diagnose.Case, report diagnose.Report) {
 }
 
 // checkWidth compares what the option stripe= says of an ext filesystem whose superblock was not read.
-func checkWidth(m diagnose.Mounted, wide units.Bytes, d *block.Device, report diagnose.Report) {
+func checkWidth(m diagnose.Mounted, wide units.Bytes, d *block.Device, report reporter) {
 	if m.StripeWide == wide || d != nil && d.Queue.OptimalIO == m.StripeWide {
 		report(finding.Fine(m.Point, "%s at %s: width %s fits the array", m.FS, m.Point, m.StripeWide))
 		return
@@ -103,7 +103,7 @@ func geometryCommands(m *block.Mount, unit units.Bytes, members int) []string {
 	return nil
 }
 
-func misaligned(c *diagnose.Case, report diagnose.Report) {
+func misaligned(c *facts, report reporter) {
 	if c.Topology == nil || c.Topology.Tree == nil {
 		return
 	}
@@ -133,7 +133,7 @@ const (
 	splitCostly = 1.25
 )
 
-func chunkSplit(c *diagnose.Case, report diagnose.Report) {
+func chunkSplit(c *facts, report reporter) {
 	for _, m := range c.Runs {
 		r := m.Result
 		if r == nil || len(r.Workloads) == 0 {
@@ -192,7 +192,7 @@ func members(r *result.Result) int {
 // large chunks.
 const wideLogUnit = 32 * units.KiB
 
-func wideLog(c *diagnose.Case, report diagnose.Report) {
+func wideLog(c *facts, report reporter) {
 	seen := map[string]bool{}
 	for _, m := range c.Mounts() {
 		if m.FS != "xfs" || !m.Known || m.LogUnit <= wideLogUnit || seen[m.Device] || !syncsOn(c, m) {
@@ -209,11 +209,11 @@ func wideLog(c *diagnose.Case, report diagnose.Report) {
 }
 
 // syncsOn says whether a mounted device holds the WAL or a scenario on it syncs.
-func syncsOn(c *diagnose.Case, m diagnose.Mounted) bool {
+func syncsOn(c *facts, m diagnose.Mounted) bool {
 	if slices.Contains(m.Roles, topology.WAL) {
 		return true
 	}
-	return slices.ContainsFunc(c.Runs, func(r diagnose.Measurement) bool {
+	return slices.ContainsFunc(c.Runs, func(r measurement) bool {
 		a := c.ArrayOf(r)
 		return a != nil && m.Array != nil && a.Name == m.Array.Name && r.Result != nil && r.Syncs()
 	})

@@ -14,6 +14,14 @@ import (
 	"plimsoll/internal/units"
 )
 
+// What rules are about, look at and report.
+type (
+	facts       = diagnose.Case
+	reporter    = diagnose.Report
+	fault       = finding.Finding
+	measurement = diagnose.Measurement
+)
+
 // Rules are all of PL2xx.
 func Rules() []*diagnose.Rule {
 	return finding.Rules(diagnose.Checks{
@@ -42,7 +50,7 @@ func Rules() []*diagnose.Rule {
 	})
 }
 
-func degraded(c *diagnose.Case, report diagnose.Report) {
+func degraded(c *facts, report reporter) {
 	for _, a := range c.Arrays() {
 		n := len(a.Volumes)
 		if a.Degraded <= 0 {
@@ -68,7 +76,7 @@ func degraded(c *diagnose.Case, report diagnose.Report) {
 
 // replacement adds how a member comes back: md takes one again as it was only where it has not failed and a bitmap
 // tells what it missed (mdadm(8), --re-add).
-func replacement(f finding.Finding, d *block.Device) finding.Finding {
+func replacement(f fault, d *block.Device) fault {
 	if d == nil || d.MD == nil {
 		return f
 	}
@@ -89,7 +97,7 @@ func replacement(f finding.Finding, d *block.Device) finding.Finding {
 	return f.Run(path + " --re-add MEMBER")
 }
 
-func syncing(c *diagnose.Case, report diagnose.Report) {
+func syncing(c *facts, report reporter) {
 	for _, a := range c.Arrays() {
 		if a.Syncing == "" || a.Syncing == diagnose.IdleSync {
 			if r := redundant(c, a); r != nil && r.Action != "" {
@@ -108,7 +116,7 @@ func syncing(c *diagnose.Case, report diagnose.Report) {
 	}
 }
 
-func mixedMembers(c *diagnose.Case, report diagnose.Report) {
+func mixedMembers(c *facts, report reporter) {
 	for _, a := range c.Arrays() {
 		if len(a.Volumes) < 2 || a.Level == topology.Linear {
 			continue
@@ -183,7 +191,7 @@ func name(v topology.Volume) string {
 	return cmp.Or(v.Device, v.ID, v.Serial, v.Type, "a volume")
 }
 
-func linearArray(c *diagnose.Case, report diagnose.Report) {
+func linearArray(c *facts, report reporter) {
 	for _, a := range c.Arrays() {
 		if a.Level != topology.Linear || len(a.Volumes) < 2 {
 			continue
@@ -196,14 +204,14 @@ func linearArray(c *diagnose.Case, report diagnose.Report) {
 }
 
 // redundant is what was read of an array that md keeps whole and in step, nil of any other.
-func redundant(c *diagnose.Case, a topology.Array) *block.Raid {
+func redundant(c *facts, a topology.Array) *block.Raid {
 	if d := c.Device(a.Name); d != nil && a.Level.Redundant() {
 		return d.MD
 	}
 	return nil
 }
 
-func parityLog(c *diagnose.Case, report diagnose.Report) {
+func parityLog(c *facts, report reporter) {
 	for _, t := range c.Targets() {
 		a := c.Topology.Array(t.Array)
 		if t.Role != topology.WAL || a == nil || a.Level.Parity() == 0 {
@@ -230,7 +238,7 @@ const bitmapped = 100 * units.GiB
 
 // withoutBitmap finds a large array with copies or parity of which md does not know, after a power cut, which parts
 // were being written, so that it compares all of it.
-func withoutBitmap(c *diagnose.Case, a topology.Array, d *block.Device, report diagnose.Report) {
+func withoutBitmap(c *facts, a topology.Array, d *block.Device, report reporter) {
 	if !a.Level.Redundant() || d.MD.Bitmap != "none" || d.Size <= bitmapped || d.MD.Consistency == "journal" ||
 		d.MD.Consistency == "ppl" {
 		return
@@ -252,7 +260,7 @@ const (
 	usualBitmap  = 64 * units.MiB
 )
 
-func fineBitmap(c *diagnose.Case, report diagnose.Report) {
+func fineBitmap(c *facts, report reporter) {
 	for _, a := range c.Arrays() {
 		d := c.Device(a.Name)
 		if d == nil || d.MD == nil {

@@ -14,7 +14,7 @@ import (
 	"plimsoll/internal/units"
 )
 
-func idleMember(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func idleMember(c *facts, m measurement) (f fault) {
 	idle, all := c.IdleMembers(m)
 	if len(idle) == 0 {
 		return f
@@ -34,7 +34,7 @@ func idleMember(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 
 // chunkSeen is the chunk that device counters show where they contradict the one that the case
 // states; 0 when nothing was split.
-func chunkSeen(c *diagnose.Case, m diagnose.Measurement) (units.Bytes, bool) {
+func chunkSeen(c *facts, m measurement) (units.Bytes, bool) {
 	a := c.ArrayOf(m)
 	if a == nil || m.Result == nil || !a.Level.Striped() || a.Chunk == 0 || len(m.Workloads) != 1 ||
 		a.OriginOf("chunk").Kind == topology.Detected ||
@@ -56,7 +56,7 @@ func chunkSeen(c *diagnose.Case, m diagnose.Measurement) (units.Bytes, bool) {
 	return chunk, chunk > 0 && sure >= diagnose.SureChunk && chunk != a.Chunk
 }
 
-func wrongChunk(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func wrongChunk(c *facts, m measurement) (f fault) {
 	chunk, ok := chunkSeen(c, m)
 	if !ok || !m.Any(fio.Workload.Reads) {
 		return f

@@ -13,7 +13,7 @@ import (
 	"plimsoll/internal/units"
 )
 
-func doubleMount(c *diagnose.Case, report diagnose.Report) {
+func doubleMount(c *facts, report reporter) {
 	points := map[string][]string{}
 	var devices []string
 	for _, m := range c.Mounts() {
@@ -46,7 +46,7 @@ func doubleMount(c *diagnose.Case, report diagnose.Report) {
 }
 
 // rolesAt counts the targets with paths of their own among mount points.
-func rolesAt(c *diagnose.Case, points []string) int {
+func rolesAt(c *facts, points []string) int {
 	n := 0
 	for _, p := range points {
 		if slices.ContainsFunc(c.Targets(), func(t topology.Target) bool { return t.Mount != nil && t.Mount.Point == p }) {
@@ -57,7 +57,7 @@ func rolesAt(c *diagnose.Case, points []string) int {
 }
 
 // unusedArrays lists arrays that nothing is made of and that no mount shows.
-func unusedArrays(c *diagnose.Case) []string {
+func unusedArrays(c *facts) []string {
 	used := map[string]bool{}
 	for _, m := range c.Mounts() {
 		used[m.Device] = true
@@ -84,7 +84,7 @@ func unusedArrays(c *diagnose.Case) []string {
 	return out
 }
 
-func discardMount(c *diagnose.Case, report diagnose.Report) {
+func discardMount(c *facts, report reporter) {
 	seen := map[string]bool{}
 	if c.Host != nil && c.Host.Boot.Trim {
 		report(finding.Fine("fstrim.timer", "fstrim.timer is enabled"))
@@ -123,7 +123,7 @@ func discardMount(c *diagnose.Case, report diagnose.Report) {
 // or the flush is not honoured.
 const fastSync = 50e3 // ns
 
-func volatileCache(c *diagnose.Case, report diagnose.Report) {
+func volatileCache(c *facts, report reporter) {
 	for _, a := range c.Arrays() {
 		var back, through []string
 		for _, v := range a.Volumes {
@@ -180,7 +180,7 @@ func volatileCache(c *diagnose.Case, report diagnose.Report) {
 // barrier=0, and XFS has had none since Linux 4.19.
 var withoutBarriers = []string{"nobarrier", "barrier=0"}
 
-func noBarriers(c *diagnose.Case, report diagnose.Report) {
+func noBarriers(c *facts, report reporter) {
 	for _, m := range c.Mounts() {
 		i := slices.IndexFunc(m.Options, func(o string) bool { return slices.Contains(withoutBarriers, o) })
 		if i < 0 {
@@ -226,7 +226,7 @@ func noBarriers(c *diagnose.Case, report diagnose.Report) {
 // unknownCache is what can be said of a mount without flushes where the kernel does not say what cache the drives
 // have. A SATA, SAS or NVMe drive of the machine itself has one as a rule, though a controller may protect its own:
 // hence a warning. Of a guest's disk nothing can be said.
-func unknownCache(c *diagnose.Case, m diagnose.Mounted, option string, unknown []string, report diagnose.Report) {
+func unknownCache(c *facts, m diagnose.Mounted, option string, unknown []string, report reporter) {
 	unknown = slices.DeleteFunc(unknown, func(name string) bool {
 		return !strings.HasPrefix(name, "sd") && !strings.HasPrefix(name, "nvme")
 	})
@@ -251,7 +251,7 @@ const largestRecord = 128 * units.KiB
 // smallSectors is the ashift of sectors of 512 bytes.
 const smallSectors = 9
 
-func poorDataset(c *diagnose.Case, report diagnose.Report) {
+func poorDataset(c *facts, report reporter) {
 	said := map[string]bool{} // of one dataset in two roles
 	for _, t := range c.Targets() {
 		if t.Mount == nil || t.Mount.ZFS == nil {
@@ -288,7 +288,7 @@ func poorDataset(c *diagnose.Case, report diagnose.Report) {
 // each read of a file sets when it was read (mount(8), strictatime).
 var quietTimes = []string{"noatime", "relatime", "lazytime", "ro"}
 
-func accessTimes(c *diagnose.Case, report diagnose.Report) {
+func accessTimes(c *facts, report reporter) {
 	all := c.Mounts()
 	for _, t := range c.Targets() { // a dataset of ZFS, which has no device
 		listed := func(m diagnose.Mounted) bool { return t.Mount.Point == m.Point }

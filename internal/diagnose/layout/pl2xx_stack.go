@@ -14,7 +14,7 @@ import (
 
 // mapped calls visit for each device below the tested paths that device-mapper made of one kind, such as
 // CRYPT-, once.
-func mapped(c *diagnose.Case, kind string, visit func(d *block.Device)) {
+func mapped(c *facts, kind string, visit func(d *block.Device)) {
 	seen := map[string]bool{}
 	for _, t := range c.Targets() {
 		if c.Topology.Tree == nil {
@@ -33,7 +33,7 @@ func mapped(c *diagnose.Case, kind string, visit func(d *block.Device)) {
 var queuesMayGo = host.Release{5, 9, 0}
 
 // before says that the machine's kernel is known, and older.
-func before(c *diagnose.Case, r host.Release) bool {
+func before(c *facts, r host.Release) bool {
 	if c.Host == nil {
 		return false
 	}
@@ -41,7 +41,7 @@ func before(c *diagnose.Case, r host.Release) bool {
 	return known && k.Before(r)
 }
 
-func encryption(c *diagnose.Case, report diagnose.Report) {
+func encryption(c *facts, report reporter) {
 	mapped(c, "CRYPT-", func(d *block.Device) {
 		var small, untrimmed *block.Device
 		solid := true
@@ -82,7 +82,7 @@ func encryption(c *diagnose.Case, report diagnose.Report) {
 }
 
 // onePath counts the paths of a multipath device that SCSI calls running, and NVMe live, and those without a state.
-func onePath(c *diagnose.Case, report diagnose.Report) {
+func onePath(c *facts, report reporter) {
 	mapped(c, "mpath-", func(d *block.Device) {
 		var run, down []string
 		for _, name := range d.Slaves {
@@ -116,7 +116,7 @@ func onePath(c *diagnose.Case, report diagnose.Report) {
 
 // besideMultipath finds the drives below a tested path that are a path of a LUN to which there are others, and that
 // no multipath device has gathered.
-func besideMultipath(c *diagnose.Case, report diagnose.Report) {
+func besideMultipath(c *facts, report reporter) {
 	seen := map[string]bool{}
 	gathered := func(name string) bool {
 		d := c.Device(name)
@@ -143,7 +143,7 @@ func besideMultipath(c *diagnose.Case, report diagnose.Report) {
 	}
 }
 
-func copiesOnWrite(c *diagnose.Case, report diagnose.Report) {
+func copiesOnWrite(c *facts, report reporter) {
 	for _, m := range c.Mounts() {
 		log := slices.ContainsFunc(c.Targets(), func(t topology.Target) bool {
 			return t.Role == topology.WAL && t.Mount != nil && t.Mount.Point == m.Point

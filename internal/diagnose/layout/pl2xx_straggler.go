@@ -25,8 +25,8 @@ const (
 	stragglerFree = 0.90
 )
 
-func checkStraggler(c *diagnose.Case, report diagnose.Report) {
-	deep, sure := map[string][]diagnose.Lag{}, map[string]*finding.Finding{} // by array
+func checkStraggler(c *facts, report reporter) {
+	deep, sure := map[string][]diagnose.Lag{}, map[string]*fault{} // by array
 	var names []string
 	for _, m := range c.Measured() {
 		l, ok := c.LagIn(m)
@@ -64,7 +64,7 @@ func checkStraggler(c *diagnose.Case, report diagnose.Report) {
 
 // reachedAny says that a run gave what its ceiling allows, be that of the hardware or of a stated
 // latency.
-func reachedAny(m diagnose.Measurement) bool {
+func reachedAny(m measurement) bool {
 	if m.Ceiling == nil {
 		return false
 	}
@@ -75,8 +75,8 @@ func reachedAny(m diagnose.Measurement) bool {
 // suspect makes an info of the members on which queues gathered in deep runs, nil when nothing
 // speaks against them. That one member leads in several runs is no evidence: fio repeats its
 // offsets, and so their uneven spread, from run to run (three of three in the lab).
-func suspect(subject string, runs []diagnose.Lag) *finding.Finding {
-	var found *finding.Finding
+func suspect(subject string, runs []diagnose.Lag) *fault {
+	var found *fault
 	for _, l := range runs {
 		how := "which is a closed loop's queue or a slow volume: probe it"
 		if l.Reached >= stragglerFree {
@@ -91,7 +91,7 @@ func suspect(subject string, runs []diagnose.Lag) *finding.Finding {
 	return found
 }
 
-func lagFinding(l diagnose.Lag, subject string, s finding.Severity, how string) finding.Finding {
+func lagFinding(l diagnose.Lag, subject string, s finding.Severity, how string) fault {
 	where := "disk statistics of fio, ticks over ios, scenario " + l.M.Label()
 	if len(l.M.Devices) > 0 {
 		where = "telemetry, scenario " + l.M.Label()
@@ -114,7 +114,7 @@ func lagFinding(l diagnose.Lag, subject string, s finding.Severity, how string) 
 }
 
 // topOf names the array of a run for findings on it: the first device that fio or telemetry lists.
-func topOf(m diagnose.Measurement) string {
+func topOf(m measurement) string {
 	for _, d := range m.Disks {
 		if !d.Member {
 			return d.Name

@@ -38,7 +38,7 @@ type side struct {
 	known   bool   // they count at all
 }
 
-func sides(m diagnose.Measurement) []side {
+func sides(m measurement) []side {
 	list := []side{{what: "writes", Direction: m.Total.Write}, {what: "reads", Direction: m.Total.Read}}
 	for _, d := range m.Disks {
 		if d.Member || m.DisksPartial != "" || m.DisksShared {
@@ -70,14 +70,14 @@ func (s side) took() (time.Duration, bool) {
 // fromMemory concludes from the latencies of an import that memory answered it, whatever is known of
 // direct=. Sequential reads are not judged: read-ahead makes each fast and all of them as fast as the
 // storage.
-func fromMemory(m diagnose.Measurement) (f finding.Finding) {
+func fromMemory(m measurement) (f fault) {
 	if len(m.Devices) > 0 || m.Any(polls) || onMemory(m) || m.Lacks(part.AllJobs) {
 		return f
 	}
 	if m.Syncs() {
 		return first(reread(m), heldFiles(m))
 	}
-	looks := []finding.Finding{undelivered(m), reread(m)} // counters need no header line
+	looks := []fault{undelivered(m), reread(m)} // counters need no header line
 	for _, s := range sides(m) {
 		switch {
 		case s.N < diagnose.EnoughReads:
@@ -101,7 +101,7 @@ func fromMemory(m diagnose.Measurement) (f finding.Finding) {
 }
 
 // smallFiles are the bytes of files that fit memory, which another program used through the page cache; 0 for none.
-func smallFiles(m diagnose.Measurement) (size units.Bytes) {
+func smallFiles(m measurement) (size units.Bytes) {
 	for _, w := range m.Workloads {
 		size += w.Size
 	}
@@ -113,7 +113,7 @@ func smallFiles(m diagnose.Measurement) (size units.Bytes) {
 
 // heldFiles finds reads of other programs through the page cache, of files which fit memory and which nothing dropped
 // from there after they were made.
-func heldFiles(m diagnose.Measurement) (f finding.Finding) {
+func heldFiles(m measurement) (f fault) {
 	size := smallFiles(m)
 	kept := m.All(func(w fio.Workload) bool { return w.KeepCache })
 	if size == 0 || !kept || !diagnose.Ran(m.Total.Read) || len(m.Disks) > 0 || m.State != result.Done {
@@ -126,7 +126,7 @@ func heldFiles(m diagnose.Measurement) (f finding.Finding) {
 
 // reread finds reads of files that fit memory, and that were read more than once through the page cache: what was read
 // before is there. fio drops it before each pass over its files (seen with 3.33); other programs do not.
-func reread(m diagnose.Measurement) (f finding.Finding) {
+func reread(m measurement) (f fault) {
 	size, read := smallFiles(m), m.Total.Read.Bytes
 	if size == 0 || read == 0 {
 		return f
@@ -161,7 +161,7 @@ const largestRequest = 4 * units.MiB
 
 // undelivered finds reads that the devices cannot have brought, in whatever order: the I/Os that they
 // counted, each as large as it can be, are less than what fio read.
-func undelivered(m diagnose.Measurement) (f finding.Finding) {
+func undelivered(m measurement) (f fault) {
 	read := m.Total.Read
 	if len(m.Disks) == 0 || m.DisksPartial != "" || m.DisksShared || read.N < diagnose.EnoughReads ||
 		m.Any(func(w fio.Workload) bool { return fio.KindOf(w.Engine) != fio.EngineData || w.ReadBS > largestRequest }) {
@@ -198,7 +198,7 @@ func ofDevices(r *result.Result, of func(fio.Disk) uint64) uint64 {
 
 // onMemory says that the storage is persistent memory, which is as fast as memory because it is memory. Of
 // jobs that use the page cache of which its own counters show no read, nothing says that it was.
-func onMemory(m diagnose.Measurement) bool {
+func onMemory(m measurement) bool {
 	for _, d := range m.Disks {
 		if strings.HasPrefix(d.Name, "pmem") {
 			return d.Reads+d.Writes > 0 || !m.All(paged)
@@ -218,7 +218,7 @@ const (
 
 // partly finds reads of which a part came from memory, by two witnesses that agree within so much: so
 // many took less than any drive does, and as many did not reach the device.
-func partly(m diagnose.Measurement, s side, within float64) (f finding.Finding) {
+func partly(m measurement, s side, within float64) (f fault) {
 	if s.what != "reads" || !s.known || s.N == 0 {
 		return f
 	}
@@ -239,7 +239,7 @@ func partly(m diagnose.Measurement, s side, within float64) (f finding.Finding) 
 
 // tooFast is a direction whose I/Os no drive answered: below driveSpeed for certain, up to
 // memorySpeed where the jobs are known to be buffered, or, of reads, most likely.
-func tooFast(m diagnose.Measurement, s side) (f finding.Finding) {
+func tooFast(m measurement, s side) (f fault) {
 	half, known := s.took()
 	buffered := m.All(paged) || len(m.Workloads) == 0 && s.Submitted() // whatever was asked for, memory took it
 	says, severity := "Half of the %s took %s or less: they were copied to or from memory, and what the storage "+
@@ -296,7 +296,7 @@ const (
 // writtenBack finds buffered writes that were done when they were copied: most took what a copy takes, and either a
 // few waited until the kernel had written older ones, or all that was written fits into memory, so that the storage
 // need not have had any of it at the end. Where they waited although they fit, it is invalid.
-func writtenBack(m diagnose.Measurement, s side) (f finding.Finding) {
+func writtenBack(m measurement, s side) (f fault) {
 	half, known := s.took()
 	if s.what != "writes" || !known || half >= copyTime(s) {
 		return f
@@ -333,7 +333,7 @@ func (s side) waited(half time.Duration) (in, took string) {
 // emptied finds such writes where nobody says whether they were direct: half took what a copy takes, and
 // the mean is so far above it that the time went by in the few that waited. The rate is then that of a
 // memory being emptied, the machine's or the drive's own.
-func emptied(m diagnose.Measurement, s side, half time.Duration) (f finding.Finding) {
+func emptied(m measurement, s side, half time.Duration) (f fault) {
 	mean := time.Duration(s.Clat.Mean + s.Slat.Mean)
 	unsaid := m.All(func(w fio.Workload) bool { return !w.Direct && fio.UsesPageCache(w.Engine) })
 	in, took := s.waited(half)
@@ -356,7 +356,7 @@ func copyTime(s side) time.Duration {
 // keptInMemory finds buffered reads of files that the job asked to have in memory: read before it began
 // (pre_read=1), or left there by what ran before (invalidate=0, a warning: the file may not have been
 // in it), and that waited for nothing: half took less than any drive does, or the CPU was busy throughout.
-func keptInMemory(m diagnose.Measurement, s side) (f finding.Finding) {
+func keptInMemory(m measurement, s side) (f fault) {
 	pre := m.All(func(w fio.Workload) bool { return paged(w) && w.PreRead })
 	kept := m.All(func(w fio.Workload) bool { return paged(w) && w.KeepCache })
 	half, known := s.took()
@@ -391,7 +391,7 @@ const (
 // copied finds jobs that have one I/O at a time and compute all the while: what is left for waiting,
 // (1 - CPU) / IOPS, is less than any drive takes, so nothing waited for a drive. It is so with ZFS's
 // ARC, tmpfs and the page cache, also where direct=1 was asked for and the filesystem ignores it.
-func copied(m diagnose.Measurement) (f finding.Finding) {
+func copied(m measurement) (f fault) {
 	if len(m.Jobs) != 1 || m.Total.Read.N+m.Total.Write.N < diagnose.EnoughReads {
 		return f
 	}
@@ -427,7 +427,7 @@ func copied(m diagnose.Measurement) (f finding.Finding) {
 
 // oneAtATime says that an I/O is over before the job begins its next one: a depth of one, or an
 // engine whose submission does the I/O.
-func oneAtATime(m diagnose.Measurement, s side) bool {
+func oneAtATime(m measurement, s side) bool {
 	return s.Submitted() || m.All(func(w fio.Workload) bool { return w.Depth <= 1 })
 }
 
@@ -439,8 +439,8 @@ var pollers = regexp.MustCompile(`^(?:external:.*)?(?:spdk|xnvme|io_uring_cmd|li
 func polls(w fio.Workload) bool { return pollers.MatchString(w.Engine) || w.Polls }
 
 // unreal finds runs on no storage at all: null_blk, RAM disks, tmpfs, and engines without I/O.
-func unreal(m diagnose.Measurement) (f finding.Finding) {
-	found := func(what, name, is, of string) finding.Finding {
+func unreal(m measurement) (f fault) {
+	found := func(what, name, is, of string) fault {
 		return m.Finds("%s %s: the figures are those of %s and the CPU.", name, is, of).As(finding.Invalid).
 			Titled("no storage was measured").
 			Advise("Name a device or a file of the storage (filename=, directory=).").
@@ -466,7 +466,7 @@ func unreal(m diagnose.Measurement) (f finding.Finding) {
 }
 
 // calledMemory finds results of a text that speaks of a RAM disk.
-func calledMemory(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func calledMemory(_ *facts, m measurement) (f fault) {
 	if m.Memory == 0 {
 		return f
 	}

@@ -4,12 +4,11 @@ import (
 	"fmt"
 
 	"plimsoll/internal/diagnose"
-	"plimsoll/internal/finding"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
-func measuredLoading(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func measuredLoading(c *facts, m measurement) (f fault) {
 	t, ok := c.Loading(m)
 	if !ok {
 		return f
@@ -23,7 +22,7 @@ func measuredLoading(c *diagnose.Case, m diagnose.Measurement) (f finding.Findin
 }
 
 // slowNotQueued is PL507: PL501 may not say "not by the storage" of a volume that is slow by itself.
-func slowNotQueued(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func slowNotQueued(c *facts, m measurement) (f fault) {
 	why, slow := c.SlowItself(m)
 	if !slow || !c.KeepsItsDepth(m) {
 		return f

@@ -24,14 +24,14 @@ const (
 	wrongBy = 4
 )
 
-func contradicting(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func contradicting(_ *facts, m measurement) (f fault) {
 	if len(m.Seconds) > 0 || counted(m.Total) && m.Measured < diagnose.Shortest || m.Failed() || m.Staged() {
 		return f
 	}
 	// Two figures that cannot both be true are invalid where no rounding and no missing part of an output makes that:
 	// then nobody knows which of them was measured.
 	f = m.Finds("")
-	add := func(wrong finding.Finding) {
+	add := func(wrong fault) {
 		f.Message = strings.TrimSpace(f.Message + " " + wrong.Message)
 		f = f.Shown(wrong.Evidence).As(cmp.Or(f.Severity, wrong.Severity))
 	}
@@ -51,7 +51,7 @@ func counted(s fio.Job) bool { return s.Read.N+s.Write.N > 0 }
 
 // blocksOff compares bandwidth with IOPS × block size, of directions whose blocks have one size in
 // all jobs.
-func blocksOff(m diagnose.Measurement) (f finding.Finding) {
+func blocksOff(m measurement) (f fault) {
 	t := m.Total
 	for _, s := range []struct {
 		what string
@@ -88,7 +88,7 @@ var (
 
 // nameOff compares what a job did with its name: who reads the name alone takes the figure for that of the other
 // direction.
-func nameOff(m diagnose.Measurement) (f finding.Finding) {
+func nameOff(m measurement) (f fault) {
 	if m.Program != "" || len(m.Workloads) != 1 {
 		return f
 	}
@@ -110,7 +110,7 @@ func nameOff(m diagnose.Measurement) (f finding.Finding) {
 }
 
 // meanOff compares the mean of a latency with the least that its percentiles allow.
-func meanOff(m diagnose.Measurement) (f finding.Finding) {
+func meanOff(m measurement) (f fault) {
 	for _, j := range m.Jobs {
 		for _, d := range j.Directions() {
 			l := d.Clat
@@ -137,7 +137,7 @@ func meanOff(m diagnose.Measurement) (f finding.Finding) {
 const meanGap = 0.05
 
 // oneBlock is the block size that all jobs of a run have, 0 where they differ or one has several.
-func oneBlock(m diagnose.Measurement, of func(fio.Workload) (units.Bytes, bool)) units.Bytes {
+func oneBlock(m measurement, of func(fio.Workload) (units.Bytes, bool)) units.Bytes {
 	bs := units.Bytes(0)
 	for _, w := range m.Workloads {
 		size, single := of(w)
@@ -154,7 +154,7 @@ func oneBlock(m diagnose.Measurement, of func(fio.Workload) (units.Bytes, bool))
 
 // flightOff compares the I/Os in flight by Little's law with what the jobs may keep there. (Fewer than
 // that have causes: PL407, and the note beside the depth.)
-func flightOff(m diagnose.Measurement) (f finding.Finding) {
+func flightOff(m measurement) (f fault) {
 	asked, got := m.InFlight(), m.Little()
 	if t := m.Total; t.TotalRuntime > t.Runtime*3/2 && inJobs(m) == 1 {
 		return f // a group whose number of jobs is not in it

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/text"
@@ -21,7 +20,7 @@ const driveCache = 64 * units.MiB
 
 // fewOnly finds jobs that used a few blocks again and again, and direct I/O of others to a file so small that a drive's
 // cache may hold it.
-func fewOnly(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func fewOnly(_ *facts, m measurement) (f fault) {
 	region := units.Bytes(0)
 	few, direct := true, m.Source != ""
 	if !m.All(func(w fio.Workload) bool {

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"plimsoll/internal/diagnose"
-	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/text"
 )
@@ -13,7 +12,7 @@ import (
 // operation is elsewhere.
 const printedPart = 0.5
 
-func partOnly(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func partOnly(_ *facts, m measurement) (f fault) {
 	if !steadily(m) {
 		return f
 	}
@@ -21,7 +20,7 @@ func partOnly(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 }
 
 // syncsLeftOut finds jobs whose operations take longer than their writes, for a sync without a latency.
-func syncsLeftOut(m diagnose.Measurement) (f finding.Finding) {
+func syncsLeftOut(m measurement) (f fault) {
 	d := m.Total.Write
 	each := m.All(func(w fio.Workload) bool {
 		return (w.SyncEvery == 1 || w.SyncEvery > 1 && w.Depth <= 1) && w.Writes() && !w.Reads()
@@ -41,7 +40,7 @@ func syncsLeftOut(m diagnose.Measurement) (f finding.Finding) {
 }
 
 // noSyncs finds syncs that took less than a call of the kernel does: nothing was flushed in them.
-func noSyncs(m diagnose.Measurement) (f finding.Finding) {
+func noSyncs(m measurement) (f fault) {
 	half, known := m.Total.Sync.Lat.At(50)
 	if !known || half <= 0 || half >= systemCall {
 		return f
@@ -56,7 +55,7 @@ func noSyncs(m diagnose.Measurement) (f finding.Finding) {
 const systemCall = 50 * time.Nanosecond
 
 // allSubmission finds single I/Os that are done when their submission returns.
-func allSubmission(m diagnose.Measurement) (f finding.Finding) {
+func allSubmission(m measurement) (f fault) {
 	single := m.All(func(w fio.Workload) bool {
 		return w.Depth <= 1 && w.Engine != "" && !fio.Synchronous(w.Engine) && !polls(w)
 	})

@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"strings"
 
-	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/text"
 )
 
-func unlike(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func unlike(_ *facts, m measurement) (f fault) {
 	loads := m.Workloads
 	if len(m.Seconds) > 0 || len(m.Jobs) >= len(loads) || len(loads) < 2 {
 		return f

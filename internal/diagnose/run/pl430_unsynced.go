@@ -3,15 +3,13 @@ package run
 import (
 	"strings"
 
-	"plimsoll/internal/diagnose"
-	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/part"
 )
 
 // unsynced finds writes of imports that went through the page cache and that nothing synced, however long they took. A
 // device is written when it is closed, of which only a program that times that too, as dd does, has anything.
-func unsynced(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func unsynced(_ *facts, m measurement) (f fault) {
 	wrote := sides(m)[0]
 	if m.Source == "" || wrote.Bytes == 0 || wrote.reached() || m.Failed() || m.Syncs() || onMemory(m) ||
 		!m.All(func(w fio.Workload) bool {

@@ -14,7 +14,7 @@ import (
 	"plimsoll/internal/units"
 )
 
-func shallow(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func shallow(_ *facts, m measurement) (f fault) {
 	if m.Failed() || 0 < m.Measured && m.Measured < diagnose.Shortest { // PL402, PL418
 		return f
 	}
@@ -38,7 +38,7 @@ func shallow(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 
 // mayBePaced says that options which nobody has, such as rate_iops, may keep the depth low: fio's own depths
 // are as low as the latencies say. Where they are full, the I/Os were handed over and not in flight.
-func mayBePaced(m diagnose.Measurement, asked int) bool {
+func mayBePaced(m measurement, asked int) bool {
 	return m.Lacks(part.Head, part.Command) && m.Depth.Fio < diagnose.DepthReached*float64(asked)
 }
 
@@ -47,7 +47,7 @@ func mayBePaced(m diagnose.Measurement, asked int) bool {
 const submitting = 0.8
 
 // cappedAtOne finds depths that were asked of an engine that keeps one I/O in flight.
-func cappedAtOne(m diagnose.Measurement) (f finding.Finding) {
+func cappedAtOne(m measurement) (f fault) {
 	asked, engine := 0, ""
 	for _, w := range m.Workloads {
 		asked += max(w.Jobs, 1) * max(w.DepthAsked, w.Depth, 1)
@@ -66,7 +66,7 @@ func cappedAtOne(m diagnose.Measurement) (f finding.Finding) {
 
 // asynchronously is what to do about a depth that was not reached by jobs whose engine can reach it,
 // "" for others, to which the rule's own advice applies.
-func asynchronously(m diagnose.Measurement) string {
+func asynchronously(m measurement) string {
 	switch {
 	case !m.All(func(w fio.Workload) bool { return w.Engine != "" && !fio.Synchronous(w.Engine) }):
 		return ""
@@ -87,7 +87,7 @@ const manyTimes = 2.5
 // oneByOne finds submissions that wait for their I/O, so that a job has one in flight, while fio
 // counts those that are complete and not yet picked up: buffered I/O with libaio, a FUSE or network
 // filesystem, allocating writes, a full request queue.
-func oneByOne(m diagnose.Measurement) (f finding.Finding) {
+func oneByOne(m measurement) (f fault) {
 	jobs, asked := inJobs(m), 0
 	for _, w := range m.Workloads {
 		asked += w.InFlight()
@@ -130,7 +130,7 @@ func oneByOne(m diagnose.Measurement) (f finding.Finding) {
 // collectedLate says that a run's I/Os were done one after the other in their submission, of which
 // the longest mean is given, and that this took less than slowIO: what fio's latencies show beyond
 // it is the time until it picked them up, a queue's length of submissions later.
-func collectedLate(m diagnose.Measurement) (submission time.Duration, ok bool) {
+func collectedLate(m measurement) (submission time.Duration, ok bool) {
 	if oneByOne(m).Severity != finding.Warn {
 		return 0, false
 	}
@@ -140,7 +140,7 @@ func collectedLate(m diagnose.Measurement) (submission time.Duration, ok bool) {
 
 // whole is the share of a run in which its queue can have been full: I/Os count when they complete,
 // so of a short run with long latencies the first and the last are missing.
-func whole(m diagnose.Measurement) float64 {
+func whole(m measurement) float64 {
 	if m.Measured <= 0 {
 		return 1
 	}
@@ -148,7 +148,7 @@ func whole(m diagnose.Measurement) float64 {
 }
 
 // computes is the CPU time of a job as a share of its time, the mean of all jobs.
-func computes(m diagnose.Measurement) float64 {
+func computes(m measurement) float64 {
 	used, jobs := m.CPU()
 	return used / max(jobs, 1)
 }
@@ -173,7 +173,7 @@ func pieces(r *result.Result) float64 {
 // shortQueue is the share of fio's depth under which a device's own queue contradicts it.
 const shortQueue = 0.5
 
-func syncBlocks(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func syncBlocks(_ *facts, m measurement) (f fault) {
 	d := m.Depth
 	blocked := m.Any(func(w fio.Workload) bool { return w.SyncEvery == 1 && w.Depth > 1 && w.Writes() })
 	asked := d.Asked

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"plimsoll/internal/diagnose"
-	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/bins"
 	"plimsoll/internal/stats"
@@ -95,7 +94,7 @@ const (
 	modeApart = 8.0  // times between the medians of the modes: a factor of two is a request that waited for one other
 )
 
-func bimodal(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func bimodal(c *facts, m measurement) (f fault) {
 	t := m.Total
 	looks := []weighed{{"reads", binned(t.Read.Clat.Hist)}, {"writes", binned(t.Write.Clat.Hist)}}
 	if t.Read.Clat.Hist.Count()+t.Write.Clat.Hist.Count() == 0 {
@@ -134,7 +133,7 @@ func bimodal(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 // counted in the last one, so percentiles cannot exceed it (axboe/fio#1668).
 const lastBin = 17112 * time.Millisecond
 
-func saturated(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func saturated(_ *facts, m measurement) (f fault) {
 	var most time.Duration
 	t := m.Total
 	for _, l := range []fio.Latency{t.Read.Clat, t.Write.Clat, t.Trim.Clat, t.Sync.Lat, t.Read.Lat, t.Write.Lat} {
@@ -158,7 +157,7 @@ const (
 	slowMany = 0.01
 )
 
-func slowShare(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func slowShare(_ *facts, m measurement) (f fault) {
 	share, ok := diagnose.Above(m.Total, slowIO)
 	if !ok || share.Least < slowMany || brokenClock(m, share.Least) {
 		return f
@@ -177,7 +176,7 @@ func slowShare(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 
 // brokenClock says that so many I/Os cannot have taken longer than slowIO: at that rate more would have been in flight
 // than fio's own rows say at most, or clat, which is a part of lat, is longer.
-func brokenClock(m diagnose.Measurement, slow float64) bool {
+func brokenClock(m measurement, slow float64) bool {
 	t := m.Total
 	if t.Read.Mistimed() || t.Write.Mistimed() {
 		return true

@@ -13,7 +13,7 @@ import (
 
 const interrupts = 0.25 // of all cores, in softirq and irq: as a rule one or two cores are then full of completions
 
-func cpuBound(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func cpuBound(_ *facts, m measurement) (f fault) {
 	if m.Reached() {
 		return f
 	}
@@ -26,7 +26,7 @@ func cpuBound(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	return f
 }
 
-func othersCompute(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func othersCompute(_ *facts, m measurement) (f fault) {
 	own := fullJobs(m).Message != "" // PL409: fio has its cores
 	if u := cpuOf(m); u.full() && u.foreign() && !own && !m.Reached() {
 		f = u.finding(m)
@@ -35,7 +35,7 @@ func othersCompute(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding)
 }
 
 // fullJobs are jobs that have a core to themselves and all of it in use.
-func fullJobs(m diagnose.Measurement) (f finding.Finding) {
+func fullJobs(m measurement) (f fault) {
 	f = m.Finds("").Advise(moreJobs(m))
 	if m.Any(polls) || onMemory(m) { // who spins is not short of a core, and copying is what memory does
 		return f
@@ -56,7 +56,7 @@ func userAndSystem(j fio.Job) string {
 }
 
 // moreJobs is the rule's own advice without what the jobs do already, "" where all of it applies.
-func moreJobs(m diagnose.Measurement) string {
+func moreJobs(m measurement) string {
 	if m.All(func(w fio.Workload) bool { return w.Engine == fio.IOURing }) {
 		return "Use more jobs with less depth each, larger blocks, or a larger instance."
 	}
@@ -71,7 +71,7 @@ type cpuUse struct {
 }
 
 // cpuOf is zero where nobody looked.
-func cpuOf(m diagnose.Measurement) cpuUse {
+func cpuOf(m measurement) cpuUse {
 	h := m.Host
 	if h == nil || h.CPUs == 0 {
 		return cpuUse{}
@@ -85,14 +85,14 @@ func (u cpuUse) full() bool { return u.all >= diagnose.HostFull }
 func (u cpuUse) foreign() bool { return u.all-u.own >= diagnose.ForeignCPU }
 
 // finding says it of one measurement.
-func (u cpuUse) finding(m diagnose.Measurement) finding.Finding {
+func (u cpuUse) finding(m measurement) fault {
 	all, own := text.Percent(u.all), text.Percent(u.own)
 	return finding.New("host", "The host's %d cores were %s busy; fio used %s.", u.cores, all, own).In(m.IDs()).
 		Saw("CPU of the host", fmt.Sprintf("%s, of which fio %s", all, own), "below "+text.Percent(diagnose.HostFull),
 			"/proc/stat, telemetry, scenario "+m.Label())
 }
 
-func robbed(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func robbed(_ *facts, m measurement) (f fault) {
 	h := m.Host
 	if h == nil {
 		return f
@@ -118,7 +118,7 @@ const (
 	stallShare = 0.2
 )
 
-func dirtyStall(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func dirtyStall(_ *facts, m measurement) (f fault) {
 	h := m.Host
 	if h == nil || h.WritebackMax < muchWriteback {
 		return f
@@ -158,7 +158,7 @@ const (
 	foreignIO = 0.25
 )
 
-func otherIO(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func otherIO(_ *facts, m measurement) (f fault) {
 	if f = first(othersCounted(m), mergedBelow(m)); f.Message != "" || len(m.Devices) == 0 || m.Measured <= 0 ||
 		m.Any(diagnose.Buffered) || m.LooseEdge() {
 		return f
@@ -201,7 +201,7 @@ const (
 
 // mergedBelow finds small I/Os that the kernel joined before the device had them: the device's IOPS are
 // a fraction of fio's, whose rate is a bandwidth. The page cache joins them always, and is not judged.
-func mergedBelow(m diagnose.Measurement) (f finding.Finding) {
+func mergedBelow(m measurement) (f fault) {
 	own := m.Total.Read.N + m.Total.Write.N
 	if len(m.Devices) > 0 || m.DisksPartial != "" || m.DisksShared || own < diagnose.EnoughReads || m.Syncs() ||
 		m.Any(paged) || m.Total.Read.Bytes+m.Total.Write.Bytes > units.Bytes(own)*asIOPS {
@@ -226,7 +226,7 @@ func mergedBelow(m diagnose.Measurement) (f finding.Finding) {
 
 // othersCounted compares fio's disk statistics, which are all that an import has, with fio's own
 // counts. Members of arrays count pieces, and syncs write logs: neither is judged.
-func othersCounted(m diagnose.Measurement) (f finding.Finding) {
+func othersCounted(m measurement) (f fault) {
 	own := m.Total.Read.N + m.Total.Write.N + m.Total.Trim.N
 	if len(m.Devices) > 0 || m.DisksPartial != "" || m.DisksShared || own < diagnose.EnoughReads || m.Syncs() ||
 		len(m.Workloads) == 0 || m.Any(diagnose.Buffered) ||

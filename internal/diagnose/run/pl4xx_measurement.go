@@ -18,6 +18,14 @@ import (
 	"plimsoll/internal/units"
 )
 
+// What rules are about, look at and report.
+type (
+	facts       = diagnose.Case
+	reporter    = diagnose.Report
+	fault       = finding.Finding
+	measurement = diagnose.Measurement
+)
+
 // Rules are those on what runs measured (PL4xx), and on what they reached of their ceilings
 // (PL5xx).
 func Rules() []*diagnose.Rule {
@@ -67,7 +75,7 @@ func Rules() []*diagnose.Rule {
 }
 
 // first is the first of some looks that found something.
-func first(looks ...finding.Finding) (f finding.Finding) {
+func first(looks ...fault) (f fault) {
 	for _, f = range looks {
 		if f.Message != "" {
 			break
@@ -93,11 +101,11 @@ const (
 	flashFloor = 35 * time.Microsecond
 )
 
-func unwritten(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func unwritten(c *facts, m measurement) (f fault) {
 	return first(unreal(m), unread(c, m))
 }
 
-func unread(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func unread(c *facts, m measurement) (f fault) {
 	read := m.Total.Read
 	if read.N < diagnose.EnoughReads || m.Any(diagnose.Buffered) {
 		return f // buffered is the job's own choice: the lint rule on direct= tells it
@@ -105,7 +113,7 @@ func unread(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	if f = bypassed(m); f.Message != "" || m.Any(diagnose.Sequential) || len(m.Workloads) == 0 {
 		return f // read-ahead in the drive makes sequential reads faster than its media
 	}
-	faster := func(part, says, expected string, took time.Duration, args ...any) finding.Finding {
+	faster := func(part, says, expected string, took time.Duration, args ...any) fault {
 		return m.Finds("%s of the reads returned within %s, "+says, append([]any{part, took}, args...)...).
 			Saw("read clat of "+strings.ToLower(part), took, "at least "+expected, "fio, scenario "+m.Label()).
 			Saw("IOPS", read.IOPS, "", "fio, scenario "+m.Label())
@@ -134,7 +142,7 @@ func unread(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 // or a tenth, in any of its jobs. Reads of blocks that hold nothing take 16 to 34 µs whatever the
 // rest takes; under load no tenth of the reads of an honest round of the corpus was faster than 1.8
 // times the drive's own latency.
-func fasterThan(m diagnose.Measurement, floor time.Duration) (part string, took time.Duration, ok bool) {
+func fasterThan(m measurement, floor time.Duration) (part string, took time.Duration, ok bool) {
 	all := []fio.Latency{m.Total.Read.Clat}
 	for _, j := range m.Jobs {
 		all = append(all, j.Read.Clat)
@@ -166,7 +174,7 @@ func flash(r *result.Result) bool {
 }
 
 // bypassed compares what fio read with what the devices saw.
-func bypassed(m diagnose.Measurement) (f finding.Finding) {
+func bypassed(m measurement) (f fault) {
 	read := m.Total.Read
 	// Telemetry: the kernel's own counters over the measured window, to a tenth of a second.
 	if len(m.Devices) > 0 && m.Measured >= diagnose.Shortest {
@@ -213,7 +221,7 @@ const (
 	ranHalf = 0.5
 )
 
-func cutShort(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func cutShort(_ *facts, m measurement) (f fault) {
 	f = m.Finds("")
 	for _, j := range m.Jobs {
 		if j.Error != 0 {
@@ -298,7 +306,7 @@ func plan(r *result.Result) time.Duration {
 // are at 95 % of a ceiling, so an interval of ±10 % cannot separate met from missed.
 const Noisy = 0.10
 
-func tooNoisy(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func tooNoisy(_ *facts, m measurement) (f fault) {
 	e := m.Result.IOPS
 	if f = first(uneven(m), unevenJobs(m), unevenSeconds(m)); f.Message != "" || e.Rel() <= Noisy {
 		return f
@@ -320,7 +328,7 @@ const (
 	fictionShare    = 1.5
 )
 
-func impossible(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func impossible(_ *facts, m measurement) (f fault) {
 	b, ok := diagnose.Hardware(m.Ceiling)
 	if !ok || m.IOPS() <= impossibleShare*b.IOPS || b.AtLeast != "" && m.IOPS() < fictionShare*b.IOPS {
 		return f
@@ -351,7 +359,7 @@ const (
 
 // logWrites says how many bytes the top device wrote for one that fio wrote, and whether the
 // surplus is the log of its syncs.
-func logWrites(m diagnose.Measurement) (ratio float64, log bool) {
+func logWrites(m measurement) (ratio float64, log bool) {
 	own := m.Total.Write
 	if m.Prefilled || !m.Syncs() || m.Any(diagnose.Buffered) || own.Bytes == 0 || own.N == 0 ||
 		len(m.Devices) == 0 {
@@ -363,7 +371,7 @@ func logWrites(m diagnose.Measurement) (ratio float64, log bool) {
 	return ratio, ratio >= converting && surplus >= logBlockPart*float64(logBlock)
 }
 
-func conversion(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func conversion(_ *facts, m measurement) (f fault) {
 	ratio, log := logWrites(m)
 	if !log {
 		return f

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"plimsoll/internal/diagnose"
-	"plimsoll/internal/finding"
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/text"
@@ -27,7 +25,7 @@ const (
 
 // roundFigures are the IOPS of a scenario's valid rounds in the order they ran, and the standard
 // error of each by its own seconds, as a share; 0 where that is not known.
-func roundFigures(m diagnose.Measurement) (rounds []*result.Result, iops, within []float64) {
+func roundFigures(m measurement) (rounds []*result.Result, iops, within []float64) {
 	for _, r := range m.Rounds {
 		if n := roundIOPS(r); r.State == result.Done && n > 0 && !math.IsInf(n, 0) {
 			rounds, iops, within = append(rounds, r), append(iops, n), append(within, r.IOPS.Rel()/1.96)
@@ -49,7 +47,7 @@ func each[A, B any](all []A, f func(A) B) []B {
 	return out
 }
 
-func roundsDiffer(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func roundsDiffer(_ *facts, m measurement) (f fault) {
 	_, iops, within := roundFigures(m)
 	if len(iops) < stats.LeastRounds || slices.Contains(within, 0) {
 		return f
@@ -66,7 +64,7 @@ func roundsDiffer(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) 
 		Saw("standard error within a round", inside, "", "batch means of its seconds")
 }
 
-func roundApart(c *diagnose.Case, report diagnose.Report) {
+func roundApart(c *facts, report reporter) {
 	for _, m := range c.Measured() {
 		rounds, iops, _ := roundFigures(m)
 		median := stats.Quantile(iops, 0.5)
@@ -80,7 +78,7 @@ func roundApart(c *diagnose.Case, report diagnose.Report) {
 	}
 }
 
-func roundsDrift(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func roundsDrift(_ *facts, m measurement) (f fault) {
 	rounds, _, _ := roundFigures(m)
 	if len(rounds) < driftRounds {
 		return f

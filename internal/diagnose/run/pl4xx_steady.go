@@ -8,7 +8,6 @@ import (
 
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/diagnose"
-	"plimsoll/internal/finding"
 	"plimsoll/internal/result"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/text"
@@ -48,7 +47,7 @@ func steps(r *result.Result) []step {
 
 func round(level float64) units.IOPS { return units.IOPS(math.Round(level)) }
 
-func changed(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func changed(_ *facts, m measurement) (f fault) {
 	all := steps(m.Result)
 	if len(all) == 0 || m.Staged() {
 		return f
@@ -60,13 +59,13 @@ func changed(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 }
 
 // shown adds the levels to a finding.
-func (s step) shown(f finding.Finding) finding.Finding {
+func (s step) shown(f fault) fault {
 	const series = "per-second series, median"
 	return f.Saw("level before "+text.Duration(s.at), round(s.before).String()+" IOPS", "", series).
 		Saw("level after", round(s.after).String()+" IOPS", "the same", series)
 }
 
-func burstSpent(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func burstSpent(_ *facts, m measurement) (f fault) {
 	if m.Ceiling == nil || m.Staged() {
 		return f
 	}
@@ -101,7 +100,7 @@ func dryBound(c *ceiling.Ceiling, level float64) (ceiling.Bound, bool) {
 	return ceiling.Bound{}, false
 }
 
-func stalled(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func stalled(_ *facts, m measurement) (f fault) {
 	if f = first(gaps(m), waits(m), heldUp(m)); f.Message != "" {
 		return f.Run(inKernelLog)
 	}

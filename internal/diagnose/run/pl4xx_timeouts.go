@@ -3,11 +3,10 @@ package run
 import (
 	"fmt"
 
-	"plimsoll/internal/diagnose"
 	"plimsoll/internal/text"
 )
 
-func timedOut(c *diagnose.Case, report diagnose.Report) {
+func timedOut(c *facts, report reporter) {
 	for _, m := range c.Measured() {
 		for _, e := range m.Timeouts {
 			report(m.Finds("%s did not answer in time while this was measured.", e.Device).

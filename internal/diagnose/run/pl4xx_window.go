@@ -32,7 +32,7 @@ const (
 	agreeing     = 0.05
 )
 
-func tooShort(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func tooShort(_ *facts, m measurement) (f fault) {
 	n := m.Total.Read.N + m.Total.Write.N + m.Total.Trim.N
 	if m.Measured <= 0 || n == 0 && m.Bytes() == 0 {
 		return f
@@ -77,7 +77,7 @@ func tooShort(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 
 // sampledWell says that fio's own samples of a short import make up for the seconds that it does not have: they are
 // many, and the 95 % interval of their mean (Student's t of 15 samples: 2.13) is narrow.
-func sampledWell(m diagnose.Measurement) bool {
+func sampledWell(m measurement) bool {
 	j := fio.Job{}
 	if len(m.Jobs) == 1 {
 		j = m.Jobs[0]
@@ -89,7 +89,7 @@ func sampledWell(m diagnose.Measurement) bool {
 	return s.N >= nearlyEnough && s.Mean > 0 && 2.13*s.StdDev/math.Sqrt(float64(s.N)) <= agreeing*s.Mean
 }
 
-func pageCache(c *diagnose.Case, report diagnose.Report) {
+func pageCache(c *facts, report reporter) {
 	for _, m := range c.Measured() {
 		if m.Failed() {
 			continue

@@ -19,7 +19,7 @@ const (
 	latencyDepth = 4
 )
 
-func concurrencyBound(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func concurrencyBound(c *facts, m measurement) (f fault) {
 	if f = atItsRate(m); f.Message != "" || !c.IsConcurrencyBound(m) || m.Lacks(part.Latencies) {
 		return f
 	}
@@ -67,7 +67,7 @@ func concurrencyBound(c *diagnose.Case, m diagnose.Measurement) (f finding.Findi
 const heldTo = 0.95
 
 // atItsRate finds jobs of others that did as much as they were held to: the figure is the option's.
-func atItsRate(m diagnose.Measurement) (f finding.Finding) {
+func atItsRate(m measurement) (f fault) {
 	held := units.Rate(0)
 	all := m.All(func(w fio.Workload) bool {
 		side := func(does bool, rate units.Rate, iops units.IOPS, bs units.Bytes) bool {
@@ -100,7 +100,7 @@ const (
 
 // secondDepth finds a run of the same workload with another depth, between which IOPS grew in
 // proportion.
-func secondDepth(c *diagnose.Case, m diagnose.Measurement) (diagnose.Measurement, bool) {
+func secondDepth(c *facts, m measurement) (measurement, bool) {
 	for _, o := range c.Measured() {
 		if o.Scenario.ID == m.Scenario.ID || o.Scenario.Role != m.Scenario.Role || len(o.Workloads) != 1 ||
 			len(m.Workloads) != 1 {
@@ -115,11 +115,11 @@ func secondDepth(c *diagnose.Case, m diagnose.Measurement) (diagnose.Measurement
 			return o, true
 		}
 	}
-	return diagnose.Measurement{}, false
+	return measurement{}, false
 }
 
 // twiceTheDepth is the command that measures m's workload with twice as many I/Os in flight.
-func twiceTheDepth(m diagnose.Measurement) string {
+func twiceTheDepth(m measurement) string {
 	w := fio.Workload{Engine: "libaio", Jobs: 1, Depth: max(m.InFlight(), 1), ReadShare: 1, ReadBS: 4 * units.KiB}
 	if len(m.Workloads) > 0 {
 		w = m.Workloads[0]

@@ -16,7 +16,7 @@ import (
 	"plimsoll/internal/units"
 )
 
-func ceilingReached(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func ceilingReached(_ *facts, m measurement) (f fault) {
 	if b, ok := diagnose.Hardware(m.Ceiling); ok && m.Reached() && m.IOPS() <= impossibleShare*b.IOPS {
 		return reaching(m, b)
 	}
@@ -25,7 +25,7 @@ func ceilingReached(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding
 
 // reaching is the finding that a bound was reached, with the limit that follows it. Its figures are
 // in the unit in which the report shows the scenario.
-func reaching(m diagnose.Measurement, b ceiling.Bound) finding.Finding {
+func reaching(m measurement, b ceiling.Bound) fault {
 	key := result.KeyOf(m.Result)
 	if key == result.ByLatency {
 		key = result.ByIOPS
@@ -50,7 +50,7 @@ const farShare = 0.80
 // half of a gap explained makes an account worth its line where the gap itself is small.
 const half = 0.5
 
-func farBelow(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func farBelow(c *facts, m measurement) (f fault) {
 	b, ok := diagnose.Hardware(m.Ceiling)
 	if !ok || m.Reached() || m.HeldBack() || m.IOPS() == 0 || !diagnose.VolumesKnown(m.Ceiling) {
 		return f
@@ -71,7 +71,7 @@ func farBelow(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 // demandMet of a requested rate counts as met: fio's own pacing keeps within 1 % of it.
 const demandMet = 0.98
 
-func demandMissed(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func demandMissed(_ *facts, m measurement) (f fault) {
 	var says []string
 	f = m.Finds("")
 	miss := func(what string, runs func(fio.Workload) bool, each func(fio.Workload) float64, got float64,
@@ -113,7 +113,7 @@ func demandMissed(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) 
 	return f
 }
 
-func instanceBound(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func instanceBound(c *facts, m measurement) (f fault) {
 	b, ok := diagnose.Hardware(m.Ceiling)
 	if !ok || !diagnose.OfInstance(b) || !m.Reached() || m.IOPS() > impossibleShare*b.IOPS {
 		return f
@@ -165,7 +165,7 @@ func total(rates []units.Rate) (all units.Rate) {
 	return all
 }
 
-func mirrorReads(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func mirrorReads(c *facts, m measurement) (f fault) {
 	a := c.ArrayOf(m)
 	t := m.Total
 	if a == nil || !a.Level.Mirrored() || diagnose.Ran(t.Write) || !diagnose.Ran(t.Read) || len(a.Volumes) == 0 {

@@ -51,7 +51,7 @@ const (
 )
 
 // steadily says that the jobs of an import, of which there are no seconds, were to run as fast as they can throughout.
-func steadily(m diagnose.Measurement) bool {
+func steadily(m measurement) bool {
 	return len(m.Seconds) == 0 && !m.Failed() && !m.HeldBack() && !m.Staged()
 }
 
@@ -65,7 +65,7 @@ func busier(j fio.Job) fio.Direction {
 
 // samples are those of the direction that did most, of an import with one job, and how many half
 // seconds that direction ran; ok is false where they cannot be relied on.
-func samples(m diagnose.Measurement, check float64) (d fio.Direction, halves float64, ok bool) {
+func samples(m measurement, check float64) (d fio.Direction, halves float64, ok bool) {
 	if len(m.Jobs) != 1 || !steadily(m) {
 		return d, 0, false
 	}
@@ -85,7 +85,7 @@ func samples(m diagnose.Measurement, check float64) (d fio.Direction, halves flo
 // standard deviation of a single job's samples (pooled over the jobs) beside the mean, the least and
 // the most, which newer versions add up over the jobs and older ones do not: four jobs of 200 IOPS
 // ± 20 each read "avg=802.68, stdev=20.22" (fio 3.33).
-func unevenJobs(m diagnose.Measurement) (f finding.Finding) {
+func unevenJobs(m measurement) (f fault) {
 	if len(m.Jobs) != 1 || !steadily(m) {
 		return f
 	}
@@ -117,7 +117,7 @@ func unevenJobs(m diagnose.Measurement) (f finding.Finding) {
 const secondsEnough = 8
 
 // unevenSeconds finds runs of other programs whose seconds spread so far, of those that show them or sum them up.
-func unevenSeconds(m diagnose.Measurement) (f finding.Finding) {
+func unevenSeconds(m measurement) (f fault) {
 	if m.Program == "" || len(m.Jobs) != 1 || !steadily(m) {
 		return f
 	}
@@ -175,7 +175,7 @@ func lossSpread(s fio.Samples, d fio.Direction) float64 {
 }
 
 // inJobs is how many jobs a result's options ask for.
-func inJobs(m diagnose.Measurement) int {
+func inJobs(m measurement) int {
 	n := 0
 	for _, w := range m.Workloads {
 		n += max(w.Jobs, 1)
@@ -184,7 +184,7 @@ func inJobs(m diagnose.Measurement) int {
 }
 
 // gaps finds half seconds without an I/O: those that fio has no sample of.
-func gaps(m diagnose.Measurement) (f finding.Finding) {
+func gaps(m measurement) (f fault) {
 	d, halves, ok := samples(m, sampleCheck)
 	if !ok || d.IOPSSamples.Mean*sampleEvery.Seconds() < sampleLeast || d.Clat.Mean > float64(sampleLatency) {
 		return f
@@ -215,7 +215,7 @@ const waitShare = 0.15
 // waits finds stalls by latencies alone, where there are no samples of a single job. In a closed loop all that is
 // in flight waits through a stall, so the time that the slowest I/Os took, over that of all (mean × count), is the
 // share of the run that nothing completed in, at the least: percentiles are lower bounds of what is above them.
-func waits(m diagnose.Measurement) (f finding.Finding) {
+func waits(m measurement) (f fault) {
 	if !steadily(m) || m.Measured < diagnose.Shortest {
 		return f
 	}
@@ -245,7 +245,7 @@ func waits(m diagnose.Measurement) (f finding.Finding) {
 }
 
 // stoodStill finds an I/O above a second of a job that has one I/O at a time: nothing else completed until it had.
-func stoodStill(m diagnose.Measurement, s side) (f finding.Finding) {
+func stoodStill(m measurement, s side) (f fault) {
 	longest := max(s.Clat.Max, s.Lat.Max)
 	alone := len(m.Jobs) == 1 && m.Jobs[0].Count <= 1 && inJobs(m) == 1 && m.InFlight() == 1
 	if !alone || longest < slowIO || longest > s.Runtime || s.IOPS < stallLeast || s.Mistimed() {
@@ -262,7 +262,7 @@ const manyMeans = 10
 
 // slowest finds an I/O above a second that the mean and the percentiles hide. In a queue all others may pass one by,
 // which then takes as many means as there are I/Os in flight.
-func slowest(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func slowest(_ *facts, m measurement) (f fault) {
 	if many, _ := diagnose.Above(m.Total, slowIO); !steadily(m) || many.Least >= slowMany { // PL417
 		return f
 	}
@@ -281,7 +281,7 @@ func slowest(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 }
 
 // heldUp finds stalls that another program's least second proves: nothing completed in it, beside an I/O as long.
-func heldUp(m diagnose.Measurement) (f finding.Finding) {
+func heldUp(m measurement) (f fault) {
 	many, _ := diagnose.Above(m.Total, slowIO)
 	if m.Program == "" || !steadily(m) || m.IOPS() < stallLeast || many.Least >= slowMany { // PL417
 		return f
@@ -301,7 +301,7 @@ func heldUp(m diagnose.Measurement) (f finding.Finding) {
 // that is in flight then takes as long as the stall at least, so I/Os × the longest latency, of those
 // above a sample's length, cover it as often as there are I/Os in flight. Samples are also lost by
 // clients and by busy clocks.
-func couldStall(m diagnose.Measurement, d fio.Direction, none time.Duration) bool {
+func couldStall(m measurement, d fio.Direction, none time.Duration) bool {
 	longest := max(d.Clat.Max, d.Lat.Max)
 	if longest <= 0 {
 		return true
@@ -316,7 +316,7 @@ func couldStall(m diagnose.Measurement, d fio.Direction, none time.Duration) boo
 
 // uneven finds samples that spread so far that their mean says little of any moment. One sample by
 // itself, such as the first, does not count, and neither does what chance makes of few I/Os.
-func uneven(m diagnose.Measurement) (f finding.Finding) {
+func uneven(m measurement) (f fault) {
 	d, _, ok := samples(m, looseCheck)
 	if !ok {
 		return f
