@@ -2,6 +2,7 @@
 package host
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
+	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -148,4 +150,64 @@ func allFine(report reporter, names []string, format string) {
 	if len(names) > 0 {
 		report(finding.Fine(strings.Join(names, ", "), format, names))
 	}
+}
+
+func notLoaded(c *facts, report reporter) {
+	tried := map[string]bool{}
+	for _, t := range c.Touches {
+		tried[t.Device] = true
+		if t.Claimed && t.File == "" {
+			report(t.Shown(finding.New(t.Device, "%s", t.Sentence())).
+				Run("plimsoll array warm " + text.ShellQuote("/dev/"+t.Device)))
+		}
+	}
+	// Volumes that were made from a snapshot, and that nobody has tried.
+	for _, a := range c.Arrays() {
+		for _, v := range a.Volumes {
+			if v.Snapshot == "" || tried[v.Device] {
+				continue
+			}
+			report(finding.New(v.Device, "%s was made from %s, and may not be loaded yet.", v.Device,
+				v.Snapshot).As(finding.Info).
+				Titled("made from a snapshot").
+				Saw("snapshot", v.Snapshot, "", "EC2 API, DescribeVolumes").
+				Run("plimsoll check --probe " + text.ShellQuote("/dev/"+v.Device)))
+		}
+	}
+}
+
+func slowLink(c *facts, report reporter) {
+	var f fault
+	var names []string
+	var have, want units.Rate
+	for _, d := range drives(c) {
+		if d.Link == nil {
+			continue
+		}
+		if d.Link.Lanes >= d.Link.MaxLanes && d.Link.Speed >= d.Link.MaxSpeed { // as many, and as fast, as can be
+			full := linkWords(d.Link.Lanes, d.Link.Speed)
+			report(finding.Fine(d.Name, "PCIe link of %s has its full %s", d.Name, full))
+			continue
+		}
+		names = append(names, d.Name)
+		have, want = have+d.Link.Rate(), want+d.Link.MaxRate()
+		f = f.Saw("link of "+d.Name, linkWords(d.Link.Lanes, d.Link.Speed), linkWords(d.Link.MaxLanes, d.Link.MaxSpeed),
+			"/sys/block/"+d.Name+"/device/device/current_link_*")
+	}
+	if len(names) == 0 {
+		return
+	}
+	f.Subject = strings.Join(names, ", ")
+	f.Say("The PCIe link of %s carries %s of the %s that the drive can use.", names,
+		have.SI(), want.SI())
+	if len(names) > 1 {
+		f.Say("The PCIe links of %s carry %s together, of the %s that the drives can use.",
+			names, have.SI(), want.SI())
+	}
+	f.Commands = []string{"lspci -vv"}
+	report(f)
+}
+
+func linkWords(lanes int, speed float64) string {
+	return fmt.Sprintf("%s of %s GT/s", text.Plural(lanes, "lane"), units.Number(speed))
 }

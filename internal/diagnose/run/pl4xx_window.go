@@ -3,6 +3,7 @@ package run
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
@@ -126,3 +127,71 @@ func pageCache(c *facts, report reporter) {
 
 // paged says that a job's I/O is known to go through the page cache.
 func paged(w fio.Workload) bool { return w.Buffered && fio.UsesPageCache(w.Engine) }
+
+const (
+	// fewBlocks of a job's region are the same ones throughout: lint warns of as many (PL106).
+	fewBlocks = 16
+	// manyTimesOver is how often a region must have been worked through to be the same blocks again and
+	// again, and not a job that ends with its file.
+	manyTimesOver = 8
+)
+
+// driveCache is what every hard disk of the last ten years has of memory, and controllers have more.
+const driveCache = 64 * units.MiB
+
+// fewOnly finds jobs that used a few blocks again and again, and direct I/O of others to a file so small that a drive's
+// cache may hold it.
+func fewOnly(_ *facts, m measurement) (f fault) {
+	region := units.Bytes(0)
+	few, direct := true, m.Source != ""
+	if !m.All(func(w fio.Workload) bool {
+		jobs := units.Bytes(max(w.Jobs, 1))
+		if w.SharedFile || m.Program != "" { // whose threads have their files in common
+			jobs = 1
+		}
+		region += (w.Size + w.OffsetIncrement*jobs) * jobs
+		few = few && w.Size <= fewBlocks*max(w.ReadBS, w.WriteBS) && w.Size < wholeRegion && w.OffsetIncrement == 0
+		direct = direct && w.Direct && fio.UsesPageCache(w.Engine)
+		return w.Size > 0
+	}) {
+		return f
+	}
+	did := m.Total.Read.Bytes + m.Total.Write.Bytes
+	if did < manyTimesOver*region || !few && (!direct || region > driveCache) {
+		return f
+	}
+	times := units.Number(float64(did) / float64(region))
+	if !few {
+		return m.Finds("The same %s were used %s times over: the cache of a drive or a controller may hold them.", region,
+			times).As(finding.Info).
+			Titled("the file is so small that a drive's cache may hold it").
+			Saw("size of all files", region, "1 GiB or more", "the job's options")
+	}
+	w := m.Workloads[0]
+	bs := max(w.ReadBS, w.WriteBS)
+	return m.Finds("Each job used the same %s (%s of %s) %s times over.", w.Size,
+		text.Plural(max(w.Size/bs, 1), "block"), bs, times).
+		Saw("size of a job", w.Size, "1 GiB or more", "the job's options")
+}
+
+// wholeRegion is a region that is no accident: below it, a size was meant for a block.
+const wholeRegion = units.MiB
+
+// unsynced finds writes of imports that went through the page cache and that nothing synced, however long they took. A
+// device is written when it is closed, of which only a program that times that too, as dd does, has anything.
+func unsynced(_ *facts, m measurement) (f fault) {
+	wrote := sides(m)[0]
+	if m.Source == "" || wrote.Bytes == 0 || wrote.reached() || m.Failed() || m.Syncs() || onMemory(m) ||
+		!m.All(func(w fio.Workload) bool {
+			return paged(w) && !w.EndSync && (m.Program == "" || !strings.HasPrefix(w.Filename, "/dev/"))
+		}) {
+		return f
+	}
+	shown := ""
+	if m.Lacks(part.DiskStats) {
+		shown = ", and no disk statistics show them arrive"
+	}
+	return m.Finds("The %s that were written went through the page cache (no direct=1), and nothing synced them%s: "+
+		"a write may be done before the storage has it, and at the end memory may still hold some.", wrote.Bytes, shown).
+		Saw("direct", "no", "direct=1, or a sync", "the job's options, or its submission")
+}
