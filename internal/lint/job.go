@@ -45,7 +45,7 @@ func (j *lintJob) eachRound(i int) (rounds []*lintJob) {
 		for _, value := range j.src.Varies[name] {
 			section := fio.Section{Name: j.sec.Name, Line: j.sec.Line, Options: slices.Clone(j.sec.Options)}
 			for k, o := range section.Options {
-				if refers(o.Value) && slices.Contains(looped, fio.BuiltinOptions().Main(o.Name)) {
+				if refers(o.Value) && slices.Contains(looped, mainName(o)) {
 					section.Options[k].Value = value
 				}
 			}
@@ -67,7 +67,7 @@ func (c *Case) newLintJob(f *script.File, src *script.Job, i int, section fio.Se
 		unknown: map[string]bool{}, last: map[string]fio.Option{}, partial: src.Partial,
 	}
 	for _, o := range src.Passed { // the job file's own come behind them
-		j.unknown[fio.BuiltinOptions().Main(o.Name)] = true
+		j.unknown[mainName(o)] = true
 	}
 	if from != nil && !src.Command {
 		for name := range from.passed {
@@ -80,7 +80,7 @@ func (c *Case) newLintJob(f *script.File, src *script.Job, i int, section fio.Se
 			j.partial = true // a template, of any number of options
 			continue
 		}
-		name := fio.BuiltinOptions().Main(o.Name)
+		name := mainName(o)
 		j.last[name] = o
 		open := c.filledIn(o) || c.badValues[o]
 		j.unknown[name] = open || name == "filename" && j.unknown[name] // each adds a file
@@ -88,7 +88,7 @@ func (c *Case) newLintJob(f *script.File, src *script.Job, i int, section fio.Se
 			known.Options = append(known.Options, o)
 		}
 	}
-	if !j.anyGiven("filename", "directory") && !j.partial && !j.unknown["filename"] && isDevice(j.sec.Name) {
+	if !j.given("filename", "directory") && !j.partial && !j.unknown["filename"] && isDevice(j.sec.Name) {
 		// fio works on what has the job's name, where that is no regular file
 		known.Options = append(known.Options, fio.Option{Name: "filename", Value: j.sec.Name})
 	}
@@ -122,23 +122,27 @@ func (j *lintJob) sectioned() bool { return j.from != nil && j.from.alone && !j.
 // unknown says whether a value is filled in by a shell or a template.
 func unknown(value string) bool { return strings.ContainsAny(value, "$`") }
 
-// open says whether an option's value is not known: it is a variable, or what may set it is not
-// seen.
-func (j *lintJob) open(name string) bool {
-	return j.unknown[name] || j.partial && !j.given(name)
+// open says whether the value of one of the options is not known: it is a variable, or what may set it
+// is not seen.
+func (j *lintJob) open(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		return j.unknown[name] || j.partial && !j.given(name)
+	})
 }
 
-// anyOpen says whether one of the options' values is not known.
-func (j *lintJob) anyOpen(names ...string) bool { return slices.ContainsFunc(names, j.open) }
-
-// anyGiven says whether one of the options is set.
-func (j *lintJob) anyGiven(names ...string) bool { return slices.ContainsFunc(names, j.given) }
-
-// given says whether an option is set.
-func (j *lintJob) given(name string) bool {
-	_, ok := j.last[name]
-	return ok
+// given says whether one of the options is set.
+func (j *lintJob) given(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		_, set := j.last[name]
+		return set
+	})
 }
+
+// value is an option's, without blanks around it; empty where it is not set.
+func (j *lintJob) value(name string) string { return strings.TrimSpace(j.last[name].Value) }
+
+// mainName is fio's own name of an option, which may have several.
+func mainName(o fio.Option) string { return fio.BuiltinOptions().Main(o.Name) }
 
 // flag reads an option that may stand bare; without it, it is otherwise.
 func (j *lintJob) flag(name string, otherwise bool) bool {
@@ -227,12 +231,12 @@ func (j *lintJob) bs() units.Bytes { return max(j.ReadBS, j.WriteBS, j.TrimBS) }
 func (j *lintJob) total() units.Bytes {
 	if !j.given("size") && j.given("nrfiles") { // filesize= is of each of them
 		files, err := fio.ParseSize(j.last["nrfiles"].Value, 1024)
-		if err != nil || j.anyOpen("nrfiles", "filesize") || j.Jobs < 1 {
+		if err != nil || j.open("nrfiles", "filesize") || j.Jobs < 1 {
 			return 0
 		}
 		return j.Size * files * units.Bytes(j.Jobs)
 	}
-	if j.Size == 0 || j.anyOpen("size", "numjobs") || j.Jobs < 1 {
+	if j.Size == 0 || j.open("size", "numjobs") || j.Jobs < 1 {
 		return 0
 	}
 	if j.SharedFile {

@@ -18,13 +18,13 @@ func zeroData(j *lintJob) *fault {
 		return nil
 	}
 	refill := j.flag("refill_buffers", false)
-	percent, _ := strconv.Atoi(strings.TrimSpace(j.last["buffer_compress_percentage"].Value))
+	percent, _ := strconv.Atoi(j.value("buffer_compress_percentage"))
 	switch {
 	case j.flag("zero_buffers", false):
 		return j.found("zero_buffers", "It writes zeros, which drives and arrays that compress or deduplicate hardly store.")
 	case percent >= 50 && !j.open("buffer_compress_percentage"):
 		return j.found("buffer_compress_percentage", "%d %% of each buffer compresses away.", percent)
-	case j.given("buffer_pattern") && !refill && !j.anyGiven("buffer_compress_percentage", "dedupe_percentage"):
+	case j.given("buffer_pattern") && !refill && !j.given("buffer_compress_percentage", "dedupe_percentage"):
 		return j.found("buffer_pattern", "It writes one pattern over and over.")
 	case !j.flag("scramble_buffers", true) && !refill:
 		return j.found("scramble_buffers", "Each job writes one buffer over and over, which deduplicates.")
@@ -43,7 +43,7 @@ func randomMap(j *lintJob) *fault {
 		return j.found("norandommap",
 			"norandommap lets fio write a block twice, which verify then takes for corruption or has to overlook.")
 	}
-	if bs := j.bs(); bs > 0 && j.last["random_generator"].Value != "lfsr" && !j.anyOpen("size", "numjobs") {
+	if bs := j.bs(); bs > 0 && j.last["random_generator"].Value != "lfsr" && !j.open("size", "numjobs") {
 		if size := j.Size / bs / 8 * units64(j.Jobs); size > 256*units.MiB {
 			return j.found("size", "The random maps of %s take %s of memory.", text.Plural(j.Jobs, "job"), size)
 		}
@@ -129,7 +129,7 @@ func (j *lintJob) forcesOut() bool {
 // throughCache says whether the job's I/O is known to go through the page cache.
 func (j *lintJob) throughCache() bool {
 	return j.Buffered && fio.UsesPageCache(j.Engine) &&
-		!j.anyOpen("direct", "buffered", "ioengine")
+		!j.open("direct", "buffered", "ioengine")
 }
 
 // memoryPlace is where a path says that its file may be in memory or on memory, beside those that are.
@@ -139,7 +139,7 @@ var memoryPlace = regexp.MustCompile(`(?i)pmem|\bdax|/shm\b|tmpfs|ram-?disk`)
 // is written out, an application's pace is given, or the file is in memory. A job file may get direct=1
 // where it is started.
 func (j *lintJob) cacheMeant() bool {
-	return j.file.Kind == script.JobText || j.anyGiven("direct", "buffered", "thinktime") || j.Paced() ||
+	return j.file.Kind == script.JobText || j.given("direct", "buffered", "thinktime") || j.Paced() ||
 		slices.ContainsFunc(j.Files(), fio.InMemory) || memoryPlace.MatchString(j.Filename+" "+j.Directory)
 }
 
@@ -159,7 +159,7 @@ func noSize(j *lintJob) *fault {
 	sized := strings.Fields(`size filesize io_size fill_device read_iolog opendir number_ios`)
 	if j.partial || j.sec.Name == "" || j.completed() || !fio.UsesPageCache(j.Engine) ||
 		j.open("ioengine") || len(j.devices()) > 0 || j.Reads() && j.given("filename") ||
-		j.given("filename") && j.open("filename") || j.anyGiven(sized...) || j.anyOpen(sized...) {
+		j.given("filename") && j.open("filename") || j.given(sized...) || j.open(sized...) {
 		return nil
 	}
 	return j.found("directory filename", "No size is given: fio stops unless the files exist already.")

@@ -42,7 +42,7 @@ func (j *lintJob) completed() bool {
 	if j.from != nil && j.from.open {
 		return true
 	}
-	return !j.anyGiven("size", "filesize", "filename", "directory", "io_size", "read_iolog", "fill_device")
+	return !j.given("size", "filesize", "filename", "directory", "io_size", "read_iolog", "fill_device")
 }
 
 // directOutside says whether direct=1 may come from where the job file is started.
@@ -65,7 +65,7 @@ func times32(j *lintJob, depth uint64) string {
 }
 
 func asyncBuffered(j *lintJob) *fault {
-	if j.Engine != "libaio" || !j.Buffered || j.anyOpen("direct", "buffered") ||
+	if j.Engine != "libaio" || !j.Buffered || j.open("direct", "buffered") ||
 		j.Depth <= 1 && !j.open("iodepth") {
 		return nil
 	}
@@ -75,7 +75,7 @@ func asyncBuffered(j *lintJob) *fault {
 }
 
 func syncWithDepth(j *lintJob) *fault {
-	if j.SyncEvery != 1 || j.Depth <= 1 || fio.Synchronous(j.Engine) || j.anyOpen("ioengine", "rw") {
+	if j.SyncEvery != 1 || j.Depth <= 1 || fio.Synchronous(j.Engine) || j.open("ioengine", "rw") {
 		return nil
 	}
 	name := "fdatasync"
@@ -91,7 +91,7 @@ func syncWithDepth(j *lintJob) *fault {
 func boundByDepth(j *lintJob) *fault {
 	if j.Sequential || !j.Direct || !fio.Synchronous(j.Engine) || j.Jobs < 2 || j.SyncEvery > 0 || j.SyncWrites ||
 		j.Paced() ||
-		j.anyOpen("numjobs", "ioengine") ||
+		j.open("numjobs", "ioengine") ||
 		j.given("iodepth") {
 		return nil
 	}

@@ -95,8 +95,8 @@ func contradictingName(j *lintJob) *fault {
 		return f
 	}
 	if !j.given("rw") || j.open("rw") || unknown(j.sec.Name) || !j.measures() ||
-		strings.Contains(j.last["rw"].Value, ":") ||
-		j.anyGiven("percentage_random", "rw_sequencer", "zonemode", "flow", "read_iolog") {
+		strings.Contains(j.value("rw"), ":") ||
+		j.given("percentage_random", "rw_sequencer", "zonemode", "flow", "read_iolog") {
 		return nil
 	}
 	name := j.sec.Name
@@ -121,7 +121,7 @@ func contradictingName(j *lintJob) *fault {
 
 // sets says of an option whether it is the one of a main name.
 func sets(name string) func(fio.Option) bool {
-	return func(o fio.Option) bool { return fio.BuiltinOptions().Main(o.Name) == name }
+	return func(o fio.Option) bool { return mainName(o) == name }
 }
 
 // placeOptions say where a job works, and nothing of what it does there.
@@ -170,5 +170,5 @@ func sectionPath(c *Case, report reporter) {
 func (j *lintJob) namedElsewhere() bool {
 	return !j.src.Command && !j.partial && !j.tests() && j.measures() && strings.HasPrefix(j.own.Name, "/") &&
 		!unknown(j.own.Name) && j.Filename != "" && !strings.ContainsAny(j.Filename, `/:\`) &&
-		!j.given("directory") && !j.anyOpen("filename", "directory") && len(j.src.Passed) == 0
+		!j.given("directory") && !j.open("filename", "directory") && len(j.src.Passed) == 0
 }

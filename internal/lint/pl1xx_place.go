@@ -30,11 +30,11 @@ func sameBlocks(j *lintJob) *fault {
 	}
 	f := j.found("filename numjobs", "%s %s the same blocks of one %s (no offset_increment).", jobs, j.verb(), what)
 	f.Alike = j.verb()
-	if j.Size > 0 && !j.anyOpen("size", "numjobs") {
+	if j.Size > 0 && !j.open("size", "numjobs") {
 		f.Fix = says("Add offset_increment=%s; the %s then has to hold %s. Or use directory= for a file per job.",
 			j.Size.Suffixed(), what, j.Size*units64(j.Jobs))
 	}
-	return lessen(f, j.anyOpen("ioengine", "numjobs") || !fio.UsesPageCache(j.Engine) || j.prepares() || j.Paced())
+	return lessen(f, j.open("ioengine", "numjobs") || !fio.UsesPageCache(j.Engine) || j.prepares() || j.Paced())
 }
 
 func neverWritten(j *lintJob) *fault {

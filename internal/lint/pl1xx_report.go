@@ -53,7 +53,7 @@ func (c *Case) unused(uses func(*lintJob) (used, known bool), report func(*lintJ
 	done := map[place]bool{}
 	var idle []*lintJob
 	for _, j := range c.jobs {
-		if !j.anyGiven(names...) || j.partial {
+		if !j.given(names...) || j.partial {
 			continue
 		}
 		if used, known := uses(j); used || !known {
@@ -87,10 +87,10 @@ func mixIgnored(c *Case, report reporter) {
 func syncsNothing(c *Case, report reporter) {
 	syncs := func(j *lintJob) (used, known bool) {
 		asked := func(name string) bool {
-			n, err := strconv.Atoi(strings.TrimSpace(j.last[name].Value))
+			n, err := strconv.Atoi(j.value(name))
 			return err == nil && n > 0
 		}
-		known = j.given("rw") && !j.anyOpen("rw", "fsync", "fdatasync") && (asked("fsync") || asked("fdatasync"))
+		known = j.given("rw") && !j.open("rw", "fsync", "fdatasync") && (asked("fsync") || asked("fdatasync"))
 		return j.Writes(), known
 	}
 	c.unused(syncs, func(j *lintJob) {
@@ -134,7 +134,7 @@ func omission(j *lintJob) *fault {
 			limited = name
 		}
 	}
-	if limited == "" || strings.TrimSpace(j.last["io_submit_mode"].Value) == "offload" {
+	if limited == "" || j.value("io_submit_mode") == "offload" {
 		return nil
 	}
 	return j.found(limited,
@@ -144,7 +144,7 @@ func omission(j *lintJob) *fault {
 
 func everyIO(j *lintJob) *fault {
 	for _, name := range []string{"write_lat_log", "write_bw_log", "write_iops_log"} {
-		if j.given(name) && !j.anyGiven("log_avg_msec", "log_hist_msec", "log_max_value") {
+		if j.given(name) && !j.given("log_avg_msec", "log_hist_msec", "log_max_value") {
 			return j.found(name, "%s without log_avg_msec keeps a line in memory for each I/O.", name)
 		}
 	}

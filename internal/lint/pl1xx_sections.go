@@ -32,7 +32,7 @@ func twice(file *script.File, j *script.Job, s fio.Section, report reporter) {
 		if o.File != "" || strings.Contains(o.Name, "$") {
 			continue
 		}
-		name := fio.BuiltinOptions().Main(o.Name)
+		name := mainName(o)
 		if name == "filename" { // each adds a file
 			continue
 		}
@@ -42,7 +42,7 @@ func twice(file *script.File, j *script.Job, s fio.Section, report reporter) {
 		}
 		old, had := first[key]
 		first[key] = o
-		oneOption := fio.BuiltinOptions().Main(old.Name) == name
+		oneOption := mainName(old) == name
 		if had && !oneOption && opposites.agree(old, o) {
 			continue
 		}
@@ -89,7 +89,7 @@ func (opposed opposed) agree(a, b fio.Option) bool {
 	x, err := fio.ParseSize(a.Value, 1024)
 	y, other := fio.ParseSize(b.Value, 1024)
 	for _, o := range []fio.Option{a, b} {
-		if pair, is := opposed[fio.BuiltinOptions().Main(o.Name)]; is {
+		if pair, is := opposed[mainName(o)]; is {
 			return err != nil || other != nil || uint64(x)+uint64(y) == pair.whole
 		}
 	}
@@ -115,7 +115,7 @@ func same(a, b fio.Option) bool {
 	if x == y {
 		return true
 	}
-	if name := fio.BuiltinOptions().Main(a.Name); name == "runtime" || name == "ramp_time" || name == "startdelay" {
+	if name := mainName(a); name == "runtime" || name == "ramp_time" || name == "startdelay" {
 		s, err := fio.ParseTime(x, time.Second)
 		t, other := fio.ParseTime(y, time.Second)
 		return err == nil && other == nil && s == t
@@ -145,7 +145,7 @@ func together(c *Case, report reporter) {
 				writers = map[string]*lintJob{}
 			}
 			name := j.Filename
-			if j.partial || name == "" || j.open("filename") || len(j.devices()) > 0 || !j.measures() || j.anyOpen("rw",
+			if j.partial || name == "" || j.open("filename") || len(j.devices()) > 0 || !j.measures() || j.open("rw",
 				"stonewall") || j.sectioned() {
 				continue
 			}
@@ -197,10 +197,10 @@ func oneName(c *Case, report reporter) {
 func verifyShared(j *lintJob) *fault {
 	if !j.VerifyOn || !j.Writes() || !j.SharedFile || j.Jobs < 2 || j.OffsetIncrement > 0 || !j.measures() ||
 		j.flag("verify_only", false) || !j.flag("do_verify", true) || j.given("offset_align") ||
-		j.anyOpen("verify", "rw", "filename", "numjobs", "offset_increment", "do_verify") {
+		j.open("verify", "rw", "filename", "numjobs", "offset_increment", "do_verify") {
 		return nil
 	}
-	switch strings.TrimSpace(j.last["verify"].Value) {
+	switch j.value("verify") {
 	case "pattern", "null", "0": // the same in each copy's blocks, or nothing
 		return nil
 	}
@@ -210,7 +210,7 @@ func verifyShared(j *lintJob) *fault {
 }
 
 func verifiesNothing(j *lintJob) *fault {
-	if j.anyGiven("verify", "verify_pattern") || j.anyOpen("verify", "verify_only", "do_verify") {
+	if j.given("verify", "verify_pattern") || j.open("verify", "verify_only", "do_verify") {
 		return nil
 	}
 	switch {
@@ -233,7 +233,7 @@ func writtenTwice(c *Case, report reporter) {
 				copied(writers, report)
 			}
 			own, has := j.own.Get("filename")
-			if !has || j.partial || !j.Writes() || j.anyOpen("rw", "filename") || j.anyGiven("offset",
+			if !has || j.partial || !j.Writes() || j.open("rw", "filename") || j.given("offset",
 				"offset_increment") || !j.measures() || j.file.Functional() || j.sectioned() {
 				continue
 			}
@@ -265,7 +265,7 @@ func copied(writers map[string][]*lintJob, report reporter) {
 
 // waits says whether something keeps a section apart from those before it.
 func (j *lintJob) waits() bool {
-	return j.Stonewall || j.given("wait_for") || j.StartDelay > 0 || j.anyOpen("stonewall", "startdelay")
+	return j.Stonewall || j.given("wait_for") || j.StartDelay > 0 || j.open("stonewall", "startdelay")
 }
 
 // shapes are the options by which the sections of a series differ.
@@ -289,13 +289,13 @@ func seriesOf(jobs []*lintJob) *fault {
 	first := jobs[0]
 	for k, j := range jobs {
 		if k > 0 && j.waits() || j.tests() || !j.measures() || j.Filename != first.Filename ||
-			j.Directory != first.Directory || j.anyOpen("filename", "rw") || len(j.own.Options) == 0 ||
+			j.Directory != first.Directory || j.open("filename", "rw") || len(j.own.Options) == 0 ||
 			j.ThinkTime > 0 || j.ReadRate+j.WriteRate > 0 || j.ReadIOPS+j.WriteIOPS > 0 ||
 			j.given("flow") {
 			return nil
 		}
 		for _, o := range j.own.Options {
-			name := fio.BuiltinOptions().Main(o.Name)
+			name := mainName(o)
 			if _, known := fio.BuiltinOptions().Lookup(o.Name); !known {
 				continue // fio refuses it, of which PL102 speaks
 			}
@@ -358,7 +358,7 @@ var ofDirection = regexp.MustCompile(`(?i)read|write|rand|seq|rw|mix|trim`)
 // named says whether a section is named after what sets it apart, as the tests of a series are.
 func (j *lintJob) named(differ map[string]bool) bool {
 	for _, name := range []string{"iodepth", "bs", "numjobs"} {
-		value := strings.TrimRight(strings.ToLower(strings.TrimSpace(j.last[name].Value)), "kmbi")
+		value := strings.TrimRight(strings.ToLower(j.value(name)), "kmbi")
 		if differ[name] && value != "" && strings.Contains(j.sec.Name, value) {
 			return true
 		}
@@ -371,7 +371,7 @@ func replayed(j *lintJob) *fault {
 		return nil
 	}
 	switch {
-	case j.Jobs > 1 && !j.open("numjobs") && !strings.Contains(j.last["read_iolog"].Value, ":"):
+	case j.Jobs > 1 && !j.open("numjobs") && !strings.Contains(j.value("read_iolog"), ":"):
 		f := j.found("numjobs", "Each of the %d jobs replays the whole log.", j.Jobs)
 		f.Severity = finding.Warn
 		f.Fix = "Drop numjobs, or give each job a log: read_iolog=a:b."

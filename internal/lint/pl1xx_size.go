@@ -19,7 +19,7 @@ import (
 func cachedSet(j *lintJob) *fault {
 	const controller = units.GiB
 	total := j.total()
-	if total == 0 || tiny(j) || j.anyOpen("direct", "ioengine") {
+	if total == 0 || tiny(j) || j.open("direct", "ioengine") {
 		return nil
 	}
 	if !j.Buffered {
@@ -35,7 +35,7 @@ func cachedSet(j *lintJob) *fault {
 
 // repeats says whether a job goes over its blocks more than once.
 func (j *lintJob) repeats() bool {
-	loops := strings.TrimSpace(j.last["loops"].Value)
+	loops := j.value("loops")
 	return j.TimeBased && j.Runtime > 0 || loops != "" && loops != "0" && loops != "1" && !j.open("loops")
 }
 
@@ -62,7 +62,7 @@ func (j *lintJob) inMemory(c *Case, total units.Bytes) *fault {
 	var what string
 	switch {
 	case total >= memory || !fio.UsesPageCache(j.Engine) ||
-		j.anyOpen("rw", "time_based"):
+		j.open("rw", "time_based"):
 		return nil
 	case reads:
 		what = "repeated reads are answered from there"
@@ -85,7 +85,7 @@ func tiny(j *lintJob) bool {
 }
 
 func tinyFile(j *lintJob) *fault {
-	if !tiny(j) || j.anyOpen("bs", "rw") {
+	if !tiny(j) || j.open("bs", "rw") {
 		return nil
 	}
 	blocks := j.Size / j.bs()
@@ -106,7 +106,7 @@ func tinyFile(j *lintJob) *fault {
 	}
 	f := j.found("size", "%s", message+".")
 	depth := units.Bytes(max(j.Depth, 1))
-	if fio.Synchronous(j.Engine) || j.anyOpen("iodepth", "ioengine") {
+	if fio.Synchronous(j.Engine) || j.open("iodepth", "ioengine") {
 		depth = 1
 	}
 	return lessen(f, !again || blocks > 1 && blocks >= depth) // a small file may be what is meant
@@ -119,7 +119,7 @@ func firstWord(s string) string {
 
 func straddles(j *lintJob) *fault {
 	bs := j.bs()
-	if bs == 0 || j.open("bs") || j.anyGiven("bssplit", "bsrange") {
+	if bs == 0 || j.open("bs") || j.given("bssplit", "bsrange") {
 		return nil
 	}
 	if chunk, where := j.of.chunkOf(j); chunk > 0 {
@@ -178,14 +178,14 @@ func percentSize(j *lintJob) *fault {
 // processes; 0 when not known.
 func (j *lintJob) longest() time.Duration {
 	total := j.total()
-	if total == 0 || j.bs() == 0 || j.anyOpen("bs", "bsrange", "bssplit", "io_size") {
+	if total == 0 || j.bs() == 0 || j.open("bs", "bsrange", "bssplit", "io_size") {
 		return 0
 	}
 	return time.Duration(float64(total)/float64(j.bs())*1e7 + float64(total)*10)
 }
 
 func endsEarly(j *lintJob) *fault {
-	if j.Runtime == 0 || j.TimeBased || j.open("time_based") || j.Size == 0 || j.anyGiven("io_size",
+	if j.Runtime == 0 || j.TimeBased || j.open("time_based") || j.Size == 0 || j.given("io_size",
 		"loops", "number_ios", "fill_device") {
 		return nil
 	}
@@ -212,8 +212,8 @@ func smallOnDevice(j *lintJob) *fault {
 }
 
 func partSectors(j *lintJob) *fault {
-	if !j.Direct || !j.given("bs") || j.anyGiven("bsrange", "bssplit") ||
-		j.anyOpen("bs", "direct", "buffered", "rw", "ioengine", "bsrange", "bssplit", "kb_base") ||
+	if !j.Direct || !j.given("bs") || j.given("bsrange", "bssplit") ||
+		j.open("bs", "direct", "buffered", "rw", "ioengine", "bsrange", "bssplit", "kb_base") ||
 		!fio.UsesPageCache(j.Engine) || strings.Contains(strings.ToLower(j.last["bs"].Value), "ib") { // PL128
 		return nil
 	}
@@ -230,10 +230,10 @@ func partSectors(j *lintJob) *fault {
 
 // fills says whether a job is there to write a whole device: size=100% or none, until it is done.
 func (j *lintJob) fills() bool {
-	size := strings.TrimSpace(j.last["size"].Value)
+	size := j.value("size")
 	return j.Writes() && !j.Reads() && j.TrimShare == 0 && len(j.devices()) > 0 && (size == "100%" ||
 		!j.given("size")) &&
-		!j.timed() && !j.anyOpen("runtime", "size", "rw") && !j.anyGiven("io_size", "number_ios", "zonemode") &&
+		!j.timed() && !j.open("runtime", "size", "rw") && !j.given("io_size", "number_ios", "zonemode") &&
 		j.measures()
 }
 
@@ -244,13 +244,13 @@ func (j *lintJob) timed() bool {
 
 // passes is how many times each block of its region a job asks to be written.
 func (j *lintJob) passes() int {
-	loops, _ := strconv.Atoi(strings.TrimSpace(j.last["loops"].Value))
+	loops, _ := strconv.Atoi(j.value("loops"))
 	return max(loops, 1)
 }
 
 func manyFills(j *lintJob) *fault {
 	n := max(j.Jobs, 1) * j.passes()
-	if !j.fills() || n < 4 || j.anyOpen("numjobs", "loops") || j.OffsetIncrement > 0 ||
+	if !j.fills() || n < 4 || j.open("numjobs", "loops") || j.OffsetIncrement > 0 ||
 		j.open("offset_increment") {
 		return nil
 	}

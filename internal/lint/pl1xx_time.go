@@ -14,7 +14,7 @@ import (
 )
 
 func endless(j *lintJob) *fault {
-	if !j.TimeBased || j.anyOpen("time_based", "runtime") || j.Runtime > 0 {
+	if !j.TimeBased || j.open("time_based", "runtime") || j.Runtime > 0 {
 		return nil
 	}
 	if o, given := j.last["runtime"]; given {
@@ -161,7 +161,7 @@ func rateWithPauses(j *lintJob) *fault {
 }
 
 func rampAboveRun(j *lintJob) *fault {
-	if j.Runtime == 0 || j.Ramp <= j.Runtime || j.anyOpen("runtime", "ramp_time") {
+	if j.Runtime == 0 || j.Ramp <= j.Runtime || j.open("runtime", "ramp_time") {
 		return nil
 	}
 	f := j.found("ramp_time", "The job warms up for %s and measures %s.", j.Ramp, j.Runtime)
@@ -170,7 +170,7 @@ func rampAboveRun(j *lintJob) *fault {
 }
 
 func loopsWithTime(j *lintJob) *fault {
-	once := slices.Contains([]string{"", "0", "1"}, strings.TrimSpace(j.last["loops"].Value))
+	once := slices.Contains([]string{"", "0", "1"}, j.value("loops"))
 	if once || !j.TimeBased || j.Runtime == 0 {
 		return nil
 	}

@@ -192,7 +192,7 @@ func (v *view) fill(a *Answer) {
 			Name: d.Name, Layer: kindOf(d.Layer), Leaf: d.Leaf(),
 			ReadIOPS: read.IOPS, WriteIOPS: write.IOPS,
 			ReadRate: units.Rate(float64(d.did.ReadBytes) / d.span), WriteRate: units.Rate(float64(d.did.WriteBytes) / d.span),
-			Wait: units.Latency(d.wait()), Waiting: d.waiting(), AtDevice: d.did.InFlight, Busy: d.busy(),
+			Wait: d.wait(), Waiting: d.waiting(), AtDevice: d.did.InFlight, Busy: d.busy(),
 			Stall: d.did.Longest, PeakIOs: d.did.PeakIOs, Stalled: d.did.Stalled,
 			Reads: read, Writes: write, Flushes: d.flushes(),
 		})
@@ -202,7 +202,7 @@ func (v *view) fill(a *Answer) {
 		a.Users = append(a.Users, *u)
 	}
 	a.Limits = append(a.Limits, v.Groups...)
-	a.RunQueue, a.Usual, a.Slow = v.queue, units.Latency(v.typical), units.Latency(v.limit)
+	a.RunQueue, a.Usual, a.Slow = v.queue, v.typical, v.limit
 	if moved := v.top.bytes(); v.Counters == "" && moved > writtenBackTimes*v.asked && moved > writtenBackLeast {
 		a.WrittenBack = units.Rate(moved - v.asked)
 	}
@@ -266,7 +266,7 @@ func (v *view) account() *Account {
 	if w <= 0 {
 		return nil
 	}
-	a := &Account{Wait: units.Latency(w), Own: min(w, v.typical) / w}
+	a := &Account{Wait: w, Own: float64(min(w, v.typical) / w)}
 	left := 1 - a.Own
 	take := func(part *float64, share float64) {
 		share = max(0, min(left, share))
@@ -274,7 +274,7 @@ func (v *view) account() *Account {
 	}
 	if v.has("PL204") {
 		if m, ok := v.compared(); ok {
-			take(&a.SlowMember, m.iops()*(m.wait()-m.peerWait)/max(v.top.iops(), 1e-9)/w)
+			take(&a.SlowMember, m.iops()*float64(m.wait()-m.peerWait)/max(v.top.iops(), 1e-9)/float64(w))
 		}
 	}
 	if v.top.Leaf() {
@@ -282,7 +282,7 @@ func (v *view) account() *Account {
 			take(&a.Machine, min(1, max(0, n-v.top.did.InFlight)/n)*left)
 		}
 	} else {
-		take(&a.Machine, (w-v.slowestLeaf())/w)
+		take(&a.Machine, float64((w-v.slowestLeaf())/w))
 	}
 	if v.has("PL202") {
 		_, share := v.syncing()

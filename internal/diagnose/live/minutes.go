@@ -64,7 +64,7 @@ func Look(f *Facts, at time.Time, whole bool) Moment {
 		if used := v.limitsUsed(); len(used) > 0 {
 			m.Used = &used
 		}
-		m.Wait, m.Waiting, m.IOPS = units.Latency(v.top.wait()), v.top.waiting(), units.IOPS(v.top.iops())
+		m.Wait, m.Waiting, m.IOPS = v.top.wait(), v.top.waiting(), units.IOPS(v.top.iops())
 	}
 	if a.Answer == Found {
 		c := a.Causes[0]

@@ -408,7 +408,7 @@ func (v *view) full() *Cause {
 // discards are trimmed blocks, for which the device takes its time.
 func (v *view) discards() *Cause {
 	d := v.top.discards()
-	if d.Waiting < slowQueue || float64(d.Wait) <= v.limit+v.late {
+	if d.Waiting < slowQueue || d.Wait <= v.limit+v.late {
 		return nil
 	}
 	who := "the filesystem (its discard option), or a program that has ended"
@@ -423,15 +423,14 @@ func (v *view) discards() *Cause {
 			"mount without the discard option")
 }
 
-// flushLimit is the time, ns, from which a flush is slow.
-func (v *view) flushLimit() float64 { return flushTimes * v.limit }
+// flushLimit is the time from which a flush is slow.
+func (v *view) flushLimit() units.Latency { return flushTimes * v.limit }
 
 // flushing is the leaf whose flushes are slow, more than its writes are; nil for none.
 func (v *view) flushing() *device {
 	for _, l := range v.leaves {
 		f := l.flushes()
-		if f.Waiting >= slowQueue && float64(f.Wait) > v.flushLimit()+v.late &&
-			float64(f.Wait) > flushAsWrite*float64(l.writes().Wait) {
+		if f.Waiting >= slowQueue && f.Wait > v.flushLimit()+v.late && f.Wait > flushAsWrite*l.writes().Wait {
 			return l
 		}
 	}
@@ -447,7 +446,7 @@ func (v *view) slowFlush() *Cause {
 	f, w := l.flushes(), l.writes()
 	return cause(Likely, l.Name, "Flushes of %s make %s slow: %s each, %s per second; its writes by themselves take %s.",
 		l.Name, v.Path, f.Wait, units.Number(float64(f.IOPS)), w.Wait).
-		saw("time of a flush", f.Wait, "at most "+latency(v.flushLimit()), diskstats(l.Name)).
+		saw("time of a flush", f.Wait, "at most "+v.flushLimit().String(), diskstats(l.Name)).
 		try("drives whose cache is safe without power, or volumes that promise a latency for synced writes",
 			"fewer commits (group commit); measure it: plimsoll run db --only 1")
 }

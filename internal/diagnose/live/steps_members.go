@@ -32,16 +32,16 @@ const (
 // apart is the member of an array at work on which most I/Os wait, compared with the others.
 type apart struct {
 	*device
-	peerWait float64 // ns, median of the others
-	peerIOPS float64 // median of the others
-	busiest  float64 // of the others
+	peerWait units.Latency // median of the others
+	peerIOPS float64       // median of the others
+	busiest  float64       // of the others
 	peers    int
 }
 
 // slower is whether it is slower than its peers by itself: not by more I/Os, not by less than usual is worth.
 // Its peers must be sound (their time at most sound) or, where there are several, rest in between: at a limit
 // that all share queues stand before all of them, and the longest gathers on one of equal volumes.
-func (m apart) slower(usual, sound float64) bool {
+func (m apart) slower(usual, sound units.Latency) bool {
 	return m.wait() >= apartTimes*m.peerWait && m.wait()-m.peerWait >= apartMore*usual &&
 		m.iops() <= apartIOs*max(m.peerIOPS, 0.1) && (m.peerWait <= sound || m.peers > 1 && m.busiest <= sureIdle)
 }
@@ -62,11 +62,11 @@ func (v *view) compared() (m apart, ok bool) {
 	var waits, ios []float64
 	for _, l := range v.leaves {
 		if l != m.device && l.iops() > apartPeer*m.iops() {
-			waits, ios = append(waits, l.wait()), append(ios, l.iops())
+			waits, ios = append(waits, float64(l.wait())), append(ios, l.iops())
 			m.busiest = max(m.busiest, l.busy())
 		}
 	}
-	m.peerWait, m.peerIOPS, m.peers = stats.Median(waits), stats.Median(ios), len(waits)
+	m.peerWait, m.peerIOPS, m.peers = units.Latency(stats.Median(waits)), stats.Median(ios), len(waits)
 	return m, len(waits) > 0
 }
 
@@ -75,7 +75,7 @@ func (m apart) cause(format string, args ...any) *Cause {
 	return cause(Likely, m.Name, format, args...).saw(m.Name,
 		fmt.Sprintf("%s IOPS, %s waiting, %s busy", units.Number(m.iops()), units.Number(m.waiting()),
 			text.Percent(m.busy())),
-		fmt.Sprintf("%s IOPS and %s per I/O, as its peers", units.Number(m.peerIOPS), latency(m.peerWait)), diskstats(m.Name))
+		fmt.Sprintf("%s IOPS and %s per I/O, as its peers", units.Number(m.peerIOPS), m.peerWait), diskstats(m.Name))
 }
 
 // slowMember is one that is slower than its peers by itself.
@@ -88,8 +88,8 @@ func (v *view) slowMember() *Cause {
 	if v.limited() && !sure {
 		return nil // at a limit the queue gathers on one of equal volumes
 	}
-	c := m.cause("A slow member, %s, makes %s slow: %s per I/O, %s %s.", m.Name, v.Path, latency(m.wait()),
-		peers(m.peers), latency(m.peerWait)).
+	c := m.cause("A slow member, %s, makes %s slow: %s per I/O, %s %s.", m.Name, v.Path, m.wait(),
+		peers(m.peers), m.peerWait).
 		try("replace it, or ask the provider; if it was made from a snapshot: plimsoll array warm "+
 			text.ShellQuote("/dev/"+m.Name),
 			"plimsoll check --probe "+text.ShellQuote(v.Path)+"   # when it is quiet")
@@ -130,8 +130,8 @@ func (v *view) layer() *Cause {
 	}
 	d := v.holder()
 	c := cause(Likely, d.Name, "A layer of this machine, %s, makes %s slow: %s per I/O there, %s in the volumes.", d.Name,
-		v.Path, latency(w), latency(leaf)).
-		saw(v.top.Name, latency(w), "near "+latency(leaf), diskstats(v.top.Name)).
+		v.Path, w, leaf).
+		saw(v.top.Name, w, "near "+leaf.String(), diskstats(v.top.Name)).
 		saw("at the device", units.Number(d.did.InFlight), units.Number(d.waiting()), "in_flight of "+d.Name).
 		try("dmsetup table " + text.ShellQuote(d.Name) + "; cat " + queueOf(d.Name, "nr_requests"))
 	if d.Crypt {
@@ -202,11 +202,11 @@ func (v *view) slowVolume() *Cause {
 	}
 	c := cause(Likely, l.Name, "%s slow for %s: %s with %s waiting.", subject, v.Path, v.which(l),
 		units.Number(v.deepest().waiting())).
-		saw("time of an I/O", latency(l.wait()), v.usualText(), diskstats(l.Name))
+		saw("time of an I/O", l.wait(), v.usualText(), diskstats(l.Name))
 	if v.near {
 		c.Confidence = Possible
 	}
-	if float64(l.reads().Wait) > v.limit { // only what is read may be read for the first time
+	if l.reads().Wait > v.limit { // only what is read may be read for the first time
 		c.say("%s slow for %s, or reads blocks for the first time (snapshot): %s with %s waiting.", subject,
 			v.Path, v.which(l), units.Number(v.deepest().waiting()))
 		c.Next = []string{
@@ -221,12 +221,12 @@ func (v *view) slowVolume() *Cause {
 func (v *view) which(l *device) string {
 	r, w := l.reads(), l.writes()
 	switch {
-	case float64(r.Wait) > v.limit && (w.IOPS == 0 || float64(w.Wait) <= v.limit):
+	case r.Wait > v.limit && (w.IOPS == 0 || w.Wait <= v.limit):
 		return r.Wait.String() + " per read"
-	case float64(w.Wait) > v.limit && (r.IOPS == 0 || float64(r.Wait) <= v.limit):
+	case w.Wait > v.limit && (r.IOPS == 0 || r.Wait <= v.limit):
 		return w.Wait.String() + " per write"
 	}
-	return latency(l.wait()) + " per I/O"
+	return l.wait().String() + " per I/O"
 }
 
 func (v *view) usualText() string {
@@ -234,9 +234,9 @@ func (v *view) usualText() string {
 		return "at most " + v.Expect.String() + " (--expect)"
 	}
 	if v.stated {
-		return latency(v.typical) + " as stated for the volumes, at most " + latency(v.limit)
+		return v.typical.String() + " as stated for the volumes, at most " + v.limit.String()
 	}
-	return latency(v.typical) + " as usual for such devices, at most " + latency(v.limit)
+	return v.typical.String() + " as usual for such devices, at most " + v.limit.String()
 }
 
 // deepest is the leaf on which most I/Os wait.
@@ -270,7 +270,7 @@ func (v *view) unknownLimit() *Cause {
 	return cause(Possible, v.top.Name,
 		"%s seems to be at a limit that plimsoll does not know: %s I/Os wait on %s at %s IOPS%s.", v.Path,
 		units.Number(v.deepest().waiting()), which, units.Number(l.iops()), who).
-		saw("time of an I/O", latency(l.wait()), v.usualText(), diskstats(l.Name)).
+		saw("time of an I/O", l.wait(), v.usualText(), diskstats(l.Name)).
 		try(where + "name the volumes: plimsoll why " + text.ShellQuote(v.Path) + " --volumes " +
 			v.Instance.Example() + " --instance TYPE")
 }

@@ -40,7 +40,7 @@ func (v *view) pivot() float64 {
 			return float64(most.Rate) / float64(most.IOPS)
 		}
 	}
-	if v.typical == float64(rotatesTypical) && !v.stated {
+	if v.typical == rotatesTypical && !v.stated {
 		return float64(units.MiB)
 	}
 	return 42 * float64(units.KiB)
@@ -386,10 +386,10 @@ func (v *view) processor() *Cause {
 		first = steal
 	case v.slow && !v.proven:
 		say("The storage of %s cannot be blamed: %s per I/O, but this machine's own timers come %s late.",
-			latency(v.top.wait()), units.LatencyOf(w.LateMean))
+			v.top.wait(), units.LatencyOf(w.LateMean))
 		if first = late; v.turns {
 			say("The storage of %s cannot be blamed: %s per I/O, but %s needs threads to complete one, and this machine's "+
-				"processors are never idle.", latency(v.top.wait()), v.top.Name)
+				"processors are never idle.", v.top.wait(), v.top.Name)
 			first = waits
 		}
 	case some >= cpuSome && w.CPU.Idle < cpuIdle:

@@ -115,13 +115,9 @@ func (c Config) Weigh(found []finding.Finding, dir string) []finding.Finding {
 
 // AtLeast keeps the findings of a severity or a graver one.
 func AtLeast(found []finding.Finding, least finding.Severity) []finding.Finding {
-	return slices.DeleteFunc(slices.Clone(found), func(f finding.Finding) bool { return !graver(f.Severity, least) })
-}
-
-// graver says whether a severity is at least another one.
-func graver(s, least finding.Severity) bool {
-	order := Severities()
-	return slices.Index(order, s) <= slices.Index(order, least)
+	return slices.DeleteFunc(slices.Clone(found), func(f finding.Finding) bool {
+		return f.Severity.Rank() < least.Rank()
+	})
 }
 
 // Fingerprint names a finding in a way that outlives changes of other lines: its code, its file and
