@@ -136,9 +136,8 @@ type Passed struct {
 // option, section or command behind it, and ahead of everything the whole file; behind something it
 // covers its line.
 type Disable struct {
-	Line   int
-	Codes  []string
-	Reason string
+	Line  int
+	Codes []string
 	// Malformed is true for a comment that names plimsoll and silences nothing by its form.
 	Malformed bool
 	// from and to are the lines it covers; alone, while they are not known, that it has a line of
@@ -337,7 +336,7 @@ func looksLikeJob(lines []string) bool {
 	return told && foreign <= 1+own/2
 }
 
-var disableForm = regexp.MustCompile(`plimsoll:\s*disable=([A-Za-z0-9,]+)[ \t]*(.*)`)
+var disableForm = regexp.MustCompile(`plimsoll:\s*disable=([A-Za-z0-9,]+)`)
 
 // malformed is a comment that means to silence something: plimsoll: ignore PL107, plimsoll: disable
 // PL107.
@@ -365,8 +364,7 @@ func (f *File) disables() {
 		}
 		f.Disables = append(f.Disables, Disable{
 			Line: i + 1, Codes: strings.Split(strings.ToUpper(m[1]), ","),
-			Reason: strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(m[2]), "-->")),
-			alone:  before == "#" || before == ";" || before == "<!--" || before == "//",
+			alone: before == "#" || before == ";" || before == "<!--" || before == "//",
 		})
 	}
 }
