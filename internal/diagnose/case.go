@@ -147,13 +147,16 @@ func (c *Case) ScenariosOn(array string) []int {
 	return ids
 }
 
-// Device returns a block device of the tree, nil where the tree or the device is not known.
-func (c *Case) Device(name string) *block.Device {
+// Tree is what was read of the block devices, with none in it where nothing was.
+func (c *Case) Tree() *block.Tree {
 	if c.Topology == nil || c.Topology.Tree == nil {
-		return nil
+		return &block.Tree{}
 	}
-	return c.Topology.Tree.Devices[name]
+	return c.Topology.Tree
 }
+
+// Device returns a block device of the tree, nil where it is not known.
+func (c *Case) Device(name string) *block.Device { return c.Tree().Devices[name] }
 
 // Mounted is a mount of a device under test.
 type Mounted struct {
@@ -181,11 +184,9 @@ func (c *Case) Mounts() []Mounted {
 			add(m)
 		}
 	}
-	if c.Topology != nil && c.Topology.Tree != nil {
-		for _, m := range c.Topology.Tree.Mounts {
-			if i := slices.IndexFunc(all, func(o Mounted) bool { return o.Device == m.Device }); i >= 0 {
-				add(Mounted{Mount: m, Array: all[i].Array})
-			}
+	for _, m := range c.Tree().Mounts {
+		if i := slices.IndexFunc(all, func(o Mounted) bool { return o.Device == m.Device }); i >= 0 {
+			add(Mounted{Mount: m, Array: all[i].Array})
 		}
 	}
 	for i := range all {
@@ -208,12 +209,10 @@ func (c *Case) Guest() bool {
 		if t.Host.Virt != "" || t.Instance.Type != "" || t.Instance.Cloud != "" || slices.ContainsFunc(t.Arrays, network) {
 			return true
 		}
-		if t.Tree != nil {
-			for name := range t.Tree.Devices {
-				if GuestDisk(name) {
-					return true
-				}
-			}
+	}
+	for name := range c.Tree().Devices {
+		if GuestDisk(name) {
+			return true
 		}
 	}
 	return c.Host != nil && slices.ContainsFunc(c.Host.CPU.Clocks, func(s string) bool {

@@ -25,10 +25,7 @@ func (c *Case) Volatile(device string) []string { return c.Cached(device, Volati
 // before Linux 4.7, of which nothing is known.
 func (c *Case) Cached(device, mode string) []string {
 	var all []string
-	if c.Topology == nil || c.Topology.Tree == nil {
-		return nil
-	}
-	for _, d := range c.Topology.Tree.Leaves(device) {
+	for _, d := range c.Tree().Leaves(device) {
 		if disk := c.Device(d.Parent); disk != nil {
 			d = disk
 		}

@@ -169,10 +169,20 @@ func (f Finding) Saw(what string, found, expected any, where string) Finding {
 	return f
 }
 
-// Run adds commands.
-func (f Finding) Run(commands ...string) Finding {
-	f.Commands = append(slices.Clip(f.Commands), commands...)
+// Run adds a command, in the words of Shell.
+func (f Finding) Run(format string, words ...any) Finding {
+	f.Commands = append(slices.Clip(f.Commands), Shell(format, words...))
 	return f
+}
+
+// Shell is a command line in the words of fmt, with each string quoted as one word of a shell.
+func Shell(format string, words ...any) string {
+	for i, w := range words {
+		if s, is := w.(string); is {
+			words[i] = text.ShellQuote(s)
+		}
+	}
+	return fmt.Sprintf(format, words...)
 }
 
 // Shown adds evidence that is at hand.

@@ -118,11 +118,11 @@ func bursting(m diagnose.Measurement, of func(ceiling.Bound) bool, who string) (
 func lostAtStop(c *diagnose.Case, report diagnose.Report) {
 	seen := map[string]bool{}
 	for _, t := range c.Targets() {
-		if c.Topology.Tree == nil || seen[t.Path] {
+		if seen[t.Path] {
 			continue
 		}
 		seen[t.Path] = true
-		leaves := c.Topology.Tree.Leaves(t.Device)
+		leaves := c.Tree().Leaves(t.Device)
 		local := slices.DeleteFunc(slices.Clone(leaves), func(d *block.Device) bool { return !cloud.IsLocal(d.Model) })
 		a := c.Topology.Array(t.Array)
 		if len(local) == 0 || a != nil && a.Level.Mirrored() && len(local) < len(leaves) {

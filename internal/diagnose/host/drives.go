@@ -102,10 +102,10 @@ func (d drive) ebs() bool   { return cloud.IsEBS(d.Model) }
 func drives(c *facts) []drive {
 	var all []drive
 	for _, t := range c.Targets() {
-		if c.Host == nil || c.Topology.Tree == nil {
+		if c.Host == nil {
 			continue
 		}
-		for _, leaf := range c.Topology.Tree.Leaves(t.Device) {
+		for _, leaf := range c.Tree().Leaves(t.Device) {
 			if leaf.Kind != block.Disk || slices.ContainsFunc(all, func(o drive) bool { return o.Name == leaf.Name }) {
 				continue
 			}
@@ -158,7 +158,7 @@ func notLoaded(c *facts, report reporter) {
 		tried[t.Device] = true
 		if t.Claimed && t.File == "" {
 			report(t.Shown(finding.New(t.Device, "%s", t.Sentence())).
-				Run("plimsoll array warm " + text.ShellQuote("/dev/"+t.Device)))
+				Run("plimsoll array warm %s", "/dev/"+t.Device))
 		}
 	}
 	// Volumes that were made from a snapshot, and that nobody has tried.
@@ -171,7 +171,7 @@ func notLoaded(c *facts, report reporter) {
 				v.Snapshot).As(finding.Info).
 				Titled("made from a snapshot").
 				Saw("snapshot", v.Snapshot, "", "EC2 API, DescribeVolumes").
-				Run("plimsoll check --probe " + text.ShellQuote("/dev/"+v.Device)))
+				Run("plimsoll check --probe %s", "/dev/"+v.Device))
 		}
 	}
 }

@@ -65,7 +65,7 @@ func wrongFstab(c *facts, report reporter) {
 					strings.NewReplacer(`\`, `\134`, " ", `\040`, "\t", `\011`, "\n", `\012`).Replace(m.Point),
 					m.FS,
 				)
-				f.Commands = []string{"echo " + text.ShellQuote(line) + " >> /etc/fstab"}
+				f = f.Run("echo %s >> /etc/fstab", line)
 			}
 			report(f)
 			continue
@@ -139,11 +139,10 @@ func arrayLine(c *facts, d *block.Device) string {
 	own, uuid := "/dev/md/"+name, block.BareUUID(d.MD.UUID)
 	if len(uuid) != 32 || !ownName.MatchString(name) || !slices.Contains(d.Links, "/dev/md/"+d.MD.Name) ||
 		c.Topology.Tree.Device(own) != nil {
-		return "mdadm --detail --brief " + text.ShellQuote(d.Path)
+		return finding.Shell("mdadm --detail --brief %s", d.Path)
 	}
-	return "echo " + text.ShellQuote(
-		fmt.Sprintf("ARRAY %s UUID=%s:%s:%s:%s", own, uuid[:8], uuid[8:16], uuid[16:24], uuid[24:]),
-	)
+	return finding.Shell("echo %s",
+		fmt.Sprintf("ARRAY %s UUID=%s:%s:%s:%s", own, uuid[:8], uuid[8:16], uuid[16:24], uuid[24:]))
 }
 
 // identifies says that an ARRAY line is an array's: each identity that it gives must be the array's
@@ -188,8 +187,8 @@ func unknownArray(c *facts, report reporter) {
 		if !stale {
 			command += " >> " + text.ShellQuote(file)
 		}
-		f = f.Saw("ARRAY line for "+d.Name, found, "UUID="+d.MD.UUID, file).
-			Run(command)
+		f = f.Saw("ARRAY line for "+d.Name, found, "UUID="+d.MD.UUID, file)
+		f.Commands = []string{command}
 		if c.Host.Boot.Initramfs != nil {
 			f.Commands = append(f.Commands, renewal(c.Host.Boot))
 		}
@@ -223,7 +222,8 @@ func staleInitramfs(c *facts, report reporter) {
 		return
 	}
 	const layout = "2006-01-02 15:04:05"
-	report(finding.New(all[0].Name, "%s was made before %s was last written.", image.Path, conf.Path).
-		Saw("written", image.Modified.UTC().Format(layout), "after "+conf.Modified.UTC().Format(layout), image.Path).
-		Run(renewal(c.Host.Boot)))
+	f := finding.New(all[0].Name, "%s was made before %s was last written.", image.Path, conf.Path).
+		Saw("written", image.Modified.UTC().Format(layout), "after "+conf.Modified.UTC().Format(layout), image.Path)
+	f.Commands = []string{renewal(c.Host.Boot)}
+	report(f)
 }

@@ -150,10 +150,7 @@ func devicesOnly(c *facts) bool {
 
 // swapsBelow lists the swap devices that share a drive with a target.
 func swapsBelow(c *facts) []string {
-	if c.Topology == nil || c.Topology.Tree == nil {
-		return nil
-	}
-	tree := c.Topology.Tree
+	tree := c.Tree()
 	mine := map[string]bool{}
 	for _, d := range drives(c) {
 		mine[d.Name] = true
@@ -184,26 +181,20 @@ func hugePages(c *facts, report reporter) {
 		report(finding.Fine("memory", "transparent huge pages: %s", clip(c.Host.Memory.HugePages)))
 		return
 	}
-	report(finding.New("memory", "Transparent huge pages are on for all memory, even the database's.").
-		Saw("transparent huge pages", "always", "madvise", file).
-		Run(finding.Setting{File: file, Value: "madvise"}.Command()))
+	f := finding.New("memory", "Transparent huge pages are on for all memory, even the database's.").
+		Saw("transparent huge pages", "always", "madvise", file)
+	f.Commands = []string{finding.Setting{File: file, Value: "madvise"}.Command()}
+	report(f)
 }
 
 func zoneReclaim(c *facts, report reporter) {
 	if c.Host == nil || c.Host.Memory.ZoneReclaim == 0 || len(c.Host.CPU.Nodes) < 2 {
 		return
 	}
-	f := finding.New(
-		"memory",
-		"Each of %d nodes drops its page cache before another's memory is used.",
-		len(c.Host.CPU.Nodes),
-	).
-		Saw(
-			"vm.zone_reclaim_mode",
-			c.Host.Memory.ZoneReclaim,
-			"0",
-			"/proc/sys/vm/zone_reclaim_mode",
-		)
-	f.Set(finding.Setting{File: "/proc/sys/vm/zone_reclaim_mode", Value: "0"})
+	const file = "/proc/sys/vm/zone_reclaim_mode"
+	f := finding.New("memory", "Each of %d nodes drops its page cache before another's memory is used.",
+		len(c.Host.CPU.Nodes)).
+		Saw("vm.zone_reclaim_mode", c.Host.Memory.ZoneReclaim, "0", file)
+	f.Set(finding.Setting{File: file, Value: "0"})
 	report(f)
 }

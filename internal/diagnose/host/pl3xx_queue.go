@@ -11,7 +11,6 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/host"
-	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -210,15 +209,15 @@ const usualTimeout = 30 * time.Second
 // longTimeouts is the first kernel whose nvme_core.io_timeout is no byte.
 var longTimeouts = host.Release{4, 15, 0}
 
-// kernelArgument is how a machine boots with one more: Debian and what comes of it have no grubby.
-func kernelArgument(c *facts, argument string) []string {
+// kernelArgument is how a machine boots with another timeout of NVMe: Debian and what comes of it have no grubby.
+func kernelArgument(f fault, c *facts, timeout string) fault {
 	image := c.Host.Boot.Initramfs
 	if strings.HasPrefix(c.Topology.Host.OS, "Debian") || strings.HasPrefix(c.Topology.Host.OS, "Ubuntu") ||
 		image != nil && strings.HasPrefix(image.Path, "/boot/initrd.img-") {
-		line := `GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX ` + argument + `"`
-		return []string{"echo " + text.ShellQuote(line) + " > /etc/default/grub.d/90-nvme.cfg", "update-grub"}
+		return f.Run("echo %s > /etc/default/grub.d/90-nvme.cfg",
+			`GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX nvme_core.io_timeout=`+timeout+`"`).Run("update-grub")
 	}
-	return []string{"grubby --update-kernel=ALL --args=" + argument}
+	return f.Run("grubby --update-kernel=ALL --args=nvme_core.io_timeout=%s", timeout)
 }
 
 func shortTimeout(c *facts, report reporter) {
@@ -238,10 +237,9 @@ func shortTimeout(c *facts, report reporter) {
 	f := finding.New(strings.Join(names, ", "), "Requests to %s fail after %s, and EBS can stall for longer.",
 		names, c.Host.NVMeTimeout).
 		Saw("nvme_core.io_timeout", c.Host.NVMeTimeout, most+" s",
-			"/sys/module/nvme_core/parameters/io_timeout").
-		Run(kernelArgument(c, "nvme_core.io_timeout="+most)...)
+			"/sys/module/nvme_core/parameters/io_timeout")
 	if c.Host.NVMeTimeout < usualTimeout {
 		f.Severity = finding.Warn
 	}
-	report(f)
+	report(kernelArgument(f, c, most))
 }

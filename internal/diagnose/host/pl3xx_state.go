@@ -49,7 +49,7 @@ func otherLoad(c *facts, report reporter) {
 				f.Say("%s is busy (%s IOPS, %s: %s). plimsoll why %s shows whether it is slow.", t.Name, iops, rate, w.Using(),
 					text.ShellQuote(w.Path))
 				f.Fix = "Leave it alone, and measure on a machine that is not at work."
-				f.Commands = []string{"plimsoll why " + text.ShellQuote(w.Path)}
+				f.Commands = []string{finding.Shell("plimsoll why %s", w.Path)}
 			}
 			report(f)
 		}
@@ -97,10 +97,9 @@ func kernelTrouble(c *facts, report reporter) {
 			}
 		}
 		f.Say("The kernel's log has %s (%s), last %s.", e.Kind, f.Subject, when)
-		f = f.Saw("lines", e.Count, "0", "dmesg").
-			Saw("last", fmt.Sprintf("%.160s", e.Text), "", "dmesg")
-		f.Commands = []string{"dmesg --ctime | grep -F " + text.ShellQuote(cmp.Or(e.Device, "temperature"))}
-		report(f)
+		report(f.Saw("lines", e.Count, "0", "dmesg").
+			Saw("last", fmt.Sprintf("%.160s", e.Text), "", "dmesg").
+			Run("dmesg --ctime | grep -F %s", cmp.Or(e.Device, "temperature")))
 	}
 }
 
@@ -130,7 +129,7 @@ func fullFilesystem(c *facts, report reporter) {
 			report(finding.New(t.Mount.Point, "%v of the inodes at %s are taken: without one no file can be made.",
 				t.Inodes, t.Mount.Point).
 				Saw("inodes taken", t.Inodes, "at most "+text.Percent(1-nearlyFull), "statfs").
-				Run("df -i " + text.ShellQuote(t.Mount.Point)))
+				Run("df -i %s", t.Mount.Point))
 			continue
 		}
 		if float64(*t.Free) >= nearlyFull*float64(d.Size) {
@@ -140,7 +139,7 @@ func fullFilesystem(c *facts, report reporter) {
 		report(finding.New(t.Mount.Point, "Of %s at %s only %s are free.", d.Size, t.Mount.Point, *t.Free).
 			Saw("free", finding.Says("%s (%v)", *t.Free, float64(*t.Free)/float64(d.Size)),
 				"at least "+text.Percent(nearlyFull), "statfs").
-			Run("df -h " + text.ShellQuote(t.Mount.Point)))
+			Run("df -h %s", t.Mount.Point))
 	}
 }
 

@@ -43,11 +43,10 @@ func wrongGeometry(c *facts, report reporter) {
 			checkWidth(m, wide, d, report)
 			continue
 		}
-		f := finding.New(m.Point, "").
+		f := geometryCommands(finding.New(m.Point, ""), &m.Mount, unit, members).
 			Saw("stripe unit (su)", m.StripeUnit, unit, "filesystem at "+m.Point).
 			Saw("stripe width (su × sw)", m.StripeWide, wide, "filesystem at "+m.Point).
-			Saw("chunk × data members", fmt.Sprintf("%s × %d", a.Chunk, members), "", diagnose.Origin(a.Origin)).
-			Run(geometryCommands(&m.Mount, unit, members)...)
+			Saw("chunk × data members", fmt.Sprintf("%s × %d", a.Chunk, members), "", diagnose.Origin(a.Origin))
 		switch {
 		case m.StripeUnit == 0:
 			f.Say("%s was made without the stripe geometry of %s: %s chunks over %d data members.", m.Point,
@@ -76,37 +75,32 @@ func checkWidth(m diagnose.Mounted, wide units.Bytes, d *block.Device, report re
 		m.StripeWide, m.Array.Name, wide).
 		Saw("stripe", "stripe="+blocks, fmt.Sprintf("stripe=%d, chunk × data members", wide/block.UsualBlock),
 			"/proc/self/mountinfo").
-		Run("dumpe2fs -h "+text.ShellQuote("/dev/"+m.Device),
-			fmt.Sprintf("tune2fs -E stride=%d,stripe_width=%d %s", m.Array.Chunk/block.UsualBlock, wide/block.UsualBlock,
-				text.ShellQuote("/dev/"+m.Device))).
+		Run("dumpe2fs -h %s", "/dev/"+m.Device).
+		Run("tune2fs -E stride=%d,stripe_width=%d %s", m.Array.Chunk/block.UsualBlock, wide/block.UsualBlock,
+			"/dev/"+m.Device).
 		Advise("Set the stripe in the superblock, drop stripe= from fstab, and mount again."))
 }
 
 // geometryCommands show a filesystem's stripe, and make the filesystem again with the right one, for those
 // filesystems whose stripe is read.
-func geometryCommands(m *block.Mount, unit units.Bytes, members int) []string {
+func geometryCommands(f fault, m *block.Mount, unit units.Bytes, members int) fault {
 	const destroys = "   # destroys what is on it"
+	device := "/dev/" + m.Device
 	switch m.FS {
 	case "xfs":
-		return []string{
-			"xfs_info " + text.ShellQuote(m.Point),
-			fmt.Sprintf("mkfs.xfs -d su=%dk,sw=%d %s", unit/units.KiB, members, text.ShellQuote("/dev/"+m.Device)) + destroys,
-		}
+		return f.Run("xfs_info %s", m.Point).
+			Run("mkfs.xfs -d su=%dk,sw=%d %s"+destroys, unit/units.KiB, members, device)
 	case "ext2", "ext3", "ext4":
-		commands := []string{"dumpe2fs -h " + text.ShellQuote("/dev/"+m.Device)}
+		f = f.Run("dumpe2fs -h %s", device)
 		if b := m.BlockSize; b > 0 {
-			commands = append(commands, fmt.Sprintf("mkfs.%s -b %d -E stride=%d,stripe-width=%d %s",
-				m.FS, b, unit/b, unit/b*units.Bytes(members), text.ShellQuote("/dev/"+m.Device))+destroys)
+			f = f.Run("mkfs.%s -b %d -E stride=%d,stripe-width=%d %s"+destroys, m.FS, b, unit/b, unit/b*units.Bytes(members),
+				device)
 		}
-		return commands
 	}
-	return nil
+	return f
 }
 
 func misaligned(c *facts, report reporter) {
-	if c.Topology == nil || c.Topology.Tree == nil {
-		return
-	}
 	seen := map[string]bool{}
 	for _, t := range c.Targets() {
 		for _, n := range t.Devices {
@@ -204,7 +198,7 @@ func wideLog(c *facts, report reporter) {
 			units.Number(float64(m.LogUnit)/float64(8*units.KiB))).
 			Saw("log stripe unit", m.LogUnit, "at most "+wideLogUnit.String(),
 				"xfs_info "+text.ShellQuote(m.Point)+", log line").
-			Run("mkfs.xfs -l su=32k " + text.ShellQuote("/dev/"+m.Device) + "   # destroys what is on it"))
+			Run("mkfs.xfs -l su=32k %s   # destroys what is on it", "/dev/"+m.Device))
 	}
 }
 

@@ -63,7 +63,7 @@ func degraded(c *facts, report reporter) {
 			In(c.ScenariosOn(a.Name)).
 			Saw("members missing", a.Degraded, "0", diagnose.Sysfs(a.Name, "md/degraded")).
 			Saw("members known", n, "", "topology").
-			Run("mdadm --detail " + text.ShellQuote("/dev/"+a.Name))
+			Run("mdadm --detail %s", "/dev/"+a.Name)
 		if diagnose.IsSyncing(&a) {
 			f.Say("%s lacks %d of its members; %s is at %v.", a.Name, a.Degraded, a.Syncing, a.Progress)
 			f.Fix = "A rebuild is running: wait for it, then measure again."
@@ -80,7 +80,7 @@ func replacement(f fault, d *block.Device) fault {
 	if d == nil || d.MD == nil {
 		return f
 	}
-	path := "mdadm " + text.ShellQuote("/dev/"+d.Name)
+	path := "/dev/" + d.Name
 	failed := false
 	for _, m := range d.MD.Members {
 		if !strings.Contains(m.State, "faulty") {
@@ -89,12 +89,12 @@ func replacement(f fault, d *block.Device) fault {
 		failed = true
 		f = f.Saw("state of "+m.Name, m.State+", "+text.Plural(m.Errors, "error"), "in_sync",
 			diagnose.Sysfs(d.Name, "md/dev-"+m.Name+"/state")).
-			Run(path + " --remove " + text.ShellQuote("/dev/"+m.Name))
+			Run("mdadm %s --remove %s", path, "/dev/"+m.Name)
 	}
 	if failed || d.MD.Bitmap != "internal" {
-		return f.Run(path + " --add NEW_MEMBER")
+		return f.Run("mdadm %s --add NEW_MEMBER", path)
 	}
-	return f.Run(path + " --re-add MEMBER")
+	return f.Run("mdadm %s --re-add MEMBER", path)
 }
 
 func syncing(c *facts, report reporter) {
@@ -112,7 +112,7 @@ func syncing(c *facts, report reporter) {
 		report(finding.New(a.Name, "%s is in a %s%s, which competes with any load.", a.Name, a.Syncing,
 			done).In(c.ScenariosOn(a.Name)).
 			Saw("sync action", a.Syncing, diagnose.IdleSync, diagnose.Sysfs(a.Name, "md/sync_action")).
-			Run("mdadm --wait " + text.ShellQuote("/dev/"+a.Name)))
+			Run("mdadm --wait %s", "/dev/"+a.Name))
 	}
 }
 
@@ -248,7 +248,7 @@ func withoutBitmap(c *facts, a topology.Array, d *block.Device, report reporter)
 		Saw("bitmap of "+a.Name, d.MD.Bitmap, "internal", diagnose.Sysfs(a.Name, "md/bitmap/location")).
 		Advise("Add an internal bitmap when the array has all of its members.")
 	if a.Degraded == 0 && !diagnose.IsSyncing(&a) {
-		f = f.Run("mdadm --grow --bitmap=internal " + text.ShellQuote(d.Path))
+		f = f.Run("mdadm --grow --bitmap=internal %s", d.Path)
 	}
 	report(f)
 }
@@ -274,11 +274,11 @@ func fineBitmap(c *facts, report reporter) {
 			report(finding.Fine(a.Name, "one bit of %s's bitmap covers %s", a.Name, d.MD.BitmapChunk))
 			continue
 		}
-		path := text.ShellQuote(d.Path)
 		report(finding.New(a.Name, "One bit of %s's bitmap covers %s: a random write often waits for a bit first.",
 			a.Name, d.MD.BitmapChunk).In(c.ScenariosOn(a.Name)).
 			Saw("bitmap chunk of "+a.Name, d.MD.BitmapChunk, "at least "+usualBitmap.String(),
 				diagnose.Sysfs(a.Name, "md/bitmap/chunksize")).
-			Run("mdadm --grow --bitmap=none "+path, "mdadm --grow --bitmap=internal --bitmap-chunk=64M "+path))
+			Run("mdadm --grow --bitmap=none %s", d.Path).
+			Run("mdadm --grow --bitmap=internal --bitmap-chunk=64M %s", d.Path))
 	}
 }

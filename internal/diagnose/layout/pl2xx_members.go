@@ -164,8 +164,8 @@ func lagFinding(l diagnose.Lag, subject string, s finding.Severity, how string) 
 		f = f.Saw("time per request on "+d.Name, units.Latency(d.Wait),
 			units.Latency(l.Peers).String()+" (median of the faster half)", where).
 			Saw("utilisation of "+d.Name, d.Util, text.Percent(l.PeersUtil)+" (median of its peers)", where)
-		f.Commands = append(f.Commands, fmt.Sprintf("fio --name=probe --filename=%s --readonly --rw=randread --bs=8k "+
-			"--iodepth=16 --ioengine=libaio --direct=1 --runtime=5 --time_based", text.ShellQuote("/dev/"+d.Name)))
+		f = f.Run("fio --name=probe --filename=%s --readonly --rw=randread --bs=8k "+
+			"--iodepth=16 --ioengine=libaio --direct=1 --runtime=5 --time_based", "/dev/"+d.Name)
 	}
 	whose := "its"
 	if len(l.Slow) > 1 {

@@ -32,7 +32,7 @@ func doubleMount(c *facts, report reporter) {
 		}
 		f := finding.New(d, "%s is mounted at %s: they are one filesystem.", d, strings.Join(at, " and ")).
 			Saw("mounts of "+d, strings.Join(at, ", "), "one", "/proc/self/mountinfo").
-			Run("findmnt --source " + text.ShellQuote("/dev/"+d))
+			Run("findmnt --source %s", "/dev/"+d)
 		if unused := unusedArrays(c); len(unused) > 0 {
 			f.Say("%s is mounted at %s: they are one filesystem, and %s is not mounted at all.",
 				d, strings.Join(at, " and "), strings.Join(unused, ", "))
@@ -63,14 +63,12 @@ func unusedArrays(c *facts) []string {
 		used[m.Device] = true
 	}
 	var out []string
-	if c.Topology.Tree != nil {
-		for _, m := range c.Topology.Tree.Mounts {
-			used[m.Device] = true
-		}
-		for n, d := range c.Topology.Tree.Devices {
-			if d.Kind == block.MD && len(d.Holders) == 0 && !used[n] && !slices.Contains(c.Topology.Tree.Swaps, n) {
-				out = append(out, n)
-			}
+	for _, m := range c.Tree().Mounts {
+		used[m.Device] = true
+	}
+	for n, d := range c.Tree().Devices {
+		if d.Kind == block.MD && len(d.Holders) == 0 && !used[n] && !slices.Contains(c.Tree().Swaps, n) {
+			out = append(out, n)
 		}
 	}
 	for _, a := range c.Topology.Arrays {
@@ -107,14 +105,14 @@ func discardMount(c *facts, report reporter) {
 			}
 			where = "up to " + d.Queue.DiscardMax.String() + " at once"
 		}
-		commands := []string{"mount -o remount,nodiscard " + text.ShellQuote(m.Point), "systemctl enable --now fstrim.timer"}
-		if c.Host != nil && c.Host.Boot.Trim {
-			commands = commands[:1]
-		}
-		report(finding.New(m.Point, "%s is mounted with discard, so every deletion is sent to the drives at once.", m.Point).
+		f := finding.New(m.Point, "%s is mounted with discard, so every deletion is sent to the drives at once.", m.Point).
 			Saw("mount options", strings.Join(m.Options, ","), "without discard", "/proc/self/mountinfo").
 			Saw("discards that "+m.Device+" accepts", where, "", diagnose.Sysfs(m.Device, "queue/discard_max_bytes")).
-			Run(commands...))
+			Run("mount -o remount,nodiscard %s", m.Point)
+		if c.Host == nil || !c.Host.Boot.Trim {
+			f = f.Run("systemctl enable --now fstrim.timer")
+		}
+		report(f)
 	}
 }
 
@@ -203,7 +201,7 @@ func noBarriers(c *facts, report reporter) {
 		f := finding.New(subject, "%s is mounted with %s: a sync returns while the data is in a volatile cache.", m.Point,
 			m.Options[i]).
 			Saw("mount options", strings.Join(m.Options, ","), "without "+m.Options[i], "/proc/self/mountinfo").
-			Run("mount -o remount,barrier " + text.ShellQuote(m.Point))
+			Run("mount -o remount,barrier %s", m.Point)
 		if len(back) > 0 {
 			f = f.Saw("write cache", diagnose.VolatileCache+" on "+strings.Join(back, ", "), "", diagnose.Sysfs(back[0],
 				"queue/write_cache"))
@@ -238,7 +236,7 @@ func unknownCache(c *facts, m diagnose.Mounted, option string, unknown []string,
 		drives).As(finding.Warn).Titled("syncs may not reach the drives").
 		Saw("mount options", strings.Join(m.Options, ","), "without "+option, "/proc/self/mountinfo").
 		Saw("write cache of "+drives, "not known", "", diagnose.Sysfs(unknown[0], "queue/write_cache")).
-		Run("mount -o remount,barrier " + text.ShellQuote(m.Point))
+		Run("mount -o remount,barrier %s", m.Point)
 	if len(unknown) > 1 {
 		f.Say("%s is mounted with %s, and the kernel does not say what caches %s have.", m.Point, option, drives)
 	}
@@ -257,22 +255,22 @@ func poorDataset(c *facts, report reporter) {
 		if t.Mount == nil || t.Mount.ZFS == nil {
 			continue
 		}
-		d, name := t.Mount.ZFS, text.ShellQuote(t.Mount.Source)
-		asked := func(property string) string { return "zfs get " + property + " " + name }
+		d, name := t.Mount.ZFS, t.Mount.Source
+		asked := func(property string) string { return "zfs get " + property + " " + text.ShellQuote(name) }
 		f := finding.Fine(t.Path, "dataset %s: sync=%s, logbias=%s, recordsize=%s", t.Mount.Source, d.Sync, d.LogBias,
 			d.Record)
 		switch {
 		case d.Sync == diagnose.NoSyncs:
 			f = finding.New(t.Path, "%s has sync=disabled: a sync returns before anything is stored.", t.Mount.Source).
-				Saw("sync", d.Sync, "standard", asked("sync")).Run("zfs set sync=standard " + name).As(finding.Fail).
+				Saw("sync", d.Sync, "standard", asked("sync")).Run("zfs set sync=standard %s", name).As(finding.Fail).
 				Titled("syncs on this ZFS dataset reach nothing")
 		case t.Role == topology.Data && d.Record > largestRecord:
 			f = finding.New(t.Path, "%s has records of %s: a changed page rewrites one whole.", t.Mount.Source, d.Record).
 				Saw("recordsize", d.Record, "at most "+largestRecord.String(), asked("recordsize")).
-				Run("zfs set recordsize=32K " + name)
+				Run("zfs set recordsize=32K %s", name)
 		case t.Role == topology.WAL && d.LogBias == "throughput":
 			f = finding.New(t.Path, "%s has logbias=throughput: its syncs do not use the pool's log device.", t.Mount.Source).
-				Saw("logbias", d.LogBias, "latency", asked("logbias")).Run("zfs set logbias=latency " + name)
+				Saw("logbias", d.LogBias, "latency", asked("logbias")).Run("zfs set logbias=latency %s", name)
 		case d.Shift == smallSectors:
 			f = finding.New(t.Path, "Pool %s was made for sectors of 512 bytes (ashift=9).", d.Pool).
 				Saw("ashift", "9", "12", "zpool get ashift "+text.ShellQuote(d.Pool))
@@ -301,12 +299,12 @@ func accessTimes(c *facts, report reporter) {
 		if len(m.Options) == 0 || slices.ContainsFunc(m.Options, quiet) {
 			continue
 		}
-		command := "mount -o remount,noatime " + text.ShellQuote(m.Point)
+		f := finding.New(m.Point, "Each read of a file at %s writes its access time (atime).", m.Point).
+			Saw("mount options", strings.Join(m.Options, ","), "with noatime or relatime", "/proc/self/mountinfo")
 		if m.FS == "zfs" {
-			command = "zfs set atime=off " + text.ShellQuote(m.Source)
+			report(f.Run("zfs set atime=off %s", m.Source))
+		} else {
+			report(f.Run("mount -o remount,noatime %s", m.Point))
 		}
-		report(finding.New(m.Point, "Each read of a file at %s writes its access time (atime).", m.Point).
-			Saw("mount options", strings.Join(m.Options, ","), "with noatime or relatime", "/proc/self/mountinfo").
-			Run(command))
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/host"
-	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 )
 
@@ -17,10 +16,7 @@ import (
 func mapped(c *facts, kind string, visit func(d *block.Device)) {
 	seen := map[string]bool{}
 	for _, t := range c.Targets() {
-		if c.Topology.Tree == nil {
-			return
-		}
-		for _, name := range c.Topology.Tree.Below(t.Device) {
+		for _, name := range c.Tree().Below(t.Device) {
 			if d := c.Device(name); strings.HasPrefix(d.DM, kind) && !seen[name] {
 				seen[name] = true
 				visit(d)
@@ -45,7 +41,7 @@ func encryption(c *facts, report reporter) {
 	mapped(c, "CRYPT-", func(d *block.Device) {
 		var small, untrimmed *block.Device
 		solid := true
-		for _, disk := range c.Topology.Tree.Leaves(d.Name) {
+		for _, disk := range c.Tree().Leaves(d.Name) {
 			q := disk.Queue
 			solid = solid && !q.Rotational
 			if q.Physical > q.Logical && d.Queue.Logical < q.Physical {
@@ -55,26 +51,25 @@ func encryption(c *facts, report reporter) {
 				untrimmed = disk
 			}
 		}
-		path := text.ShellQuote(d.Path)
 		if small != nil {
 			report(finding.New(d.Name, "%s encrypts sectors of %s on a drive whose sectors are %s.", d.Name, d.Queue.Logical,
 				small.Queue.Physical).
 				Saw("sector of "+d.Name, d.Queue.Logical, small.Queue.Physical,
 					diagnose.Sysfs(d.Name, "queue/logical_block_size")).
-				Run("cryptsetup status " + path))
+				Run("cryptsetup status %s", d.Path))
 		}
 		if untrimmed != nil {
 			report(finding.New(d.Name, "%s takes discards, but %s holds them back: the drive is never trimmed.",
 				untrimmed.Name, d.Name).
 				Saw("discards that "+d.Name+" accepts", "none", "as "+untrimmed.Name,
 					diagnose.Sysfs(d.Name, "queue/discard_max_bytes")).
-				Run("cryptsetup --persistent --allow-discards refresh " + path))
+				Run("cryptsetup --persistent --allow-discards refresh %s", d.Path))
 		}
 		if d.Queued && solid && !before(c, queuesMayGo) {
 			report(finding.New(d.Name, "%s hands requests to kernel work queues, for which a solid-state drive waits.",
 				d.Name).
 				Saw("work queues of "+d.Name, "in use", "no_read_workqueue no_write_workqueue", "dmsetup table").
-				Run("cryptsetup --persistent --perf-no_read_workqueue --perf-no_write_workqueue refresh " + path))
+				Run("cryptsetup --persistent --perf-no_read_workqueue --perf-no_write_workqueue refresh %s", d.Path))
 		} else if small == nil && untrimmed == nil {
 			report(finding.Fine(d.Name, "%s encrypts whole sectors, and passes discards on where the drive takes them", d.Name))
 		}
@@ -98,7 +93,7 @@ func onePath(c *facts, report reporter) {
 		}
 		f := finding.New(d.Name, "%s has one path: when that fails, so does the storage.", d.Name).
 			Saw("paths of "+d.Name, strings.Join(run, ", "), "at least 2", "/sys/block/"+d.Name+"/slaves").
-			Run("multipath -ll " + text.ShellQuote(d.Path))
+			Run("multipath -ll %s", d.Path)
 		switch {
 		case len(run) > 1:
 			f.Title, f.Evidence[0].Expected = "a multipath device has lost a path", "all"
@@ -123,11 +118,8 @@ func besideMultipath(c *facts, report reporter) {
 		return d != nil && strings.HasPrefix(d.DM, "mpath-")
 	}
 	for _, t := range c.Targets() {
-		if c.Topology.Tree == nil {
-			return
-		}
-		for _, d := range c.Topology.Tree.Leaves(t.Device) {
-			others := c.Topology.Tree.Twins(d)
+		for _, d := range c.Tree().Leaves(t.Device) {
+			others := c.Tree().Twins(d)
 			if seen[d.Name] || len(others) == 0 || slices.ContainsFunc(d.Holders, gathered) {
 				continue
 			}
@@ -152,7 +144,7 @@ func copiesOnWrite(c *facts, report reporter) {
 			report(finding.New(m.Point, "btrfs writes each changed block of %s to a new place.", m.Point).
 				Saw("mount options", strings.Join(m.Options, ","), "nodatacow, or files with the attribute C",
 					"/proc/self/mountinfo").
-				Run("lsattr -d " + text.ShellQuote(m.Point)))
+				Run("lsattr -d %s", m.Point))
 		}
 	}
 }

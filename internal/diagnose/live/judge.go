@@ -240,9 +240,9 @@ func (c *Cause) saw(what string, found, expected any, where string) *Cause {
 // say gives it another message.
 func (c *Cause) say(format string, args ...any) { c.Message = finding.Says(format, args...) }
 
-// try adds what to do next, or to type.
-func (c *Cause) try(next ...string) *Cause {
-	c.Next = append(c.Next, next...)
+// try adds what to do next, or to type, in the words of finding.Shell.
+func (c *Cause) try(format string, words ...any) *Cause {
+	c.Next = append(c.Next, finding.Shell(format, words...))
 	return c
 }
 

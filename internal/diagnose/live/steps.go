@@ -46,7 +46,7 @@ func (v *view) noAnswer() *Cause {
 	below := v.sum(func(l *device) float64 { return l.did.InFlight })
 	for _, d := range slices.Backward(v.all) {
 		c := cause(Certain, d.Name, "%s vanished while plimsoll looked.", d.Name)
-		longest := text.Duration(d.did.Longest)
+		longest := d.did.Longest
 		switch {
 		case d.State != "" && d.State != "running" && d.State != "live":
 			c.say("%s of %s is %s.", d.Name, v.Path, d.State)
@@ -54,10 +54,10 @@ func (v *view) noAnswer() *Cause {
 		case d.did.Gone:
 			c.saw("device", "gone", "", diskstats(d.Name))
 		case d.did.Suspended > suspendedShare:
-			share := text.Percent(d.did.Suspended)
-			c.say("%s is suspended %s of the time and holds %s up.", d.Name, share, v.Path)
+			share := d.did.Suspended
+			c.say("%s is suspended %v of the time and holds %s up.", d.Name, share, v.Path)
 			c.saw("suspended", share, "never", "dm/suspended of "+d.Name)
-			c.try("dmsetup info "+d.Name, "whoever suspended it resumes it: dmsetup resume")
+			c.Next = []string{"dmsetup info " + d.Name, "whoever suspended it resumes it: dmsetup resume"}
 		case d.did.Longest >= stallLeast && (d.Leaf() || below < stallBelow) && !v.gaveAll(d):
 			c.say("%s does not answer: %s had I/O in flight and completed none for %s.", d.Name, v.itself(d), longest)
 			c.saw(withoutAny, longest, "below 0.95 s", diskstats(d.Name))
@@ -69,7 +69,7 @@ func (v *view) noAnswer() *Cause {
 			continue
 		}
 		if c.Next == nil {
-			c.try("dmesg --ctime | tail -50", "the provider's status page, the drive's cable or path")
+			c.try("dmesg --ctime | tail -50").try("the provider's status page, the drive's cable or path")
 		}
 		return c.saw("in such times", text.Duration(d.did.Stalled)+" of "+text.Duration(v.Window.Span), "",
 			diskstats(d.Name))
@@ -111,7 +111,7 @@ func (v *view) frozen() *Cause {
 	return cause(Certain, where, "The filesystem of %s is frozen: %s tasks wait for it to be thawed.", v.Path,
 		units.Number(n)).
 		saw("tasks that wait for the freeze", units.Number(n), "none", "/proc/PID/stack").
-		try("find who takes a snapshot (fsfreeze, a backup agent)", "fsfreeze --unfreeze "+text.ShellQuote(where))
+		try("find who takes a snapshot (fsfreeze, a backup agent)").try("fsfreeze --unfreeze %s", where)
 }
 
 // groupLimit is a control group at its limit for which somebody waits: all who use the path are in it, or it
@@ -135,8 +135,8 @@ func (v *view) groupLimit() *Cause {
 	c := cause(how, l.Group, "A control group's limit makes %s slow: %s may do %s, and does %s.", v.Path,
 		nameOf(l.Group), limit, used).
 		saw("limit", limit, "", l.File+" on "+l.Device).
-		saw("used", used, fmt.Sprintf("below %s of what the limit gives", text.Percent(v.groupUse())), l.File).
-		try(limitLine(*l, 2*l.Limit) + "   # raises it")
+		saw("used", used, fmt.Sprintf("below %s of what the limit gives", text.Percent(v.groupUse())), l.File)
+	c.Next = []string{limitLine(*l, 2*l.Limit) + "   # raises it"}
 	if outside {
 		c.saw("tasks outside the group that wait for the log, a lock or a page", units.Number(held), "none",
 			"/proc/PID/stack")
@@ -224,7 +224,7 @@ func limitLine(l topology.GroupLimit, value float64) string {
 	if l.Version == 1 {
 		set = fmt.Sprintf("%s %d", l.Number, int64(value))
 	}
-	return "echo " + text.ShellQuote(set) + " > " + text.ShellQuote(l.File)
+	return finding.Shell("echo %s > %s", set, l.File)
 }
 
 // resync is md that copies or checks in the background.
@@ -324,8 +324,8 @@ func (v *view) syncedWrites() *Cause {
 		saw("tasks that wait for a sync", units.Number(sync), "", "/proc/PID/stack").
 		saw("writes", fmt.Sprintf("%s per second of %s", units.Number(float64(v.top.writes().IOPS)), v.top.writeSize()), "",
 			diskstats(v.top.Name)).
-		try(fmt.Sprintf("fewer commits in %s (group commit, one fsync a batch)", text.ShellQuote(who.Name)),
-			"or volumes with more IOPS: plimsoll advise")
+		try("fewer commits in %s (group commit, one fsync a batch)", who.Name).
+		try("or volumes with more IOPS: plimsoll advise")
 }
 
 const (
@@ -347,8 +347,8 @@ func (v *view) errors() *Cause {
 		return cause(Certain, e.Device, "I/O of %s fails: the kernel logged %s of %s (%s).", v.Path, text.Plural(e.Count,
 			string(e.Kind)), e.Device, text.Clean(e.Text, 90)).
 			saw(string(e.Kind)+" of "+e.Device, e.Count, "none", "/dev/kmsg").
-			try("dmesg --ctime | tail -50; stop what writes to "+text.ShellQuote(where)+", and save what can be read",
-				"no fsck while it is mounted: unmount it, replace or repair "+text.ShellQuote(e.Device)+", then check it")
+			try("dmesg --ctime | tail -50; stop what writes to %s, and save what can be read", where).
+			try("no fsck while it is mounted: unmount it, replace or repair %s, then check it", e.Device)
 	}
 	return nil
 }
@@ -379,8 +379,8 @@ func (v *view) readOnly() *Cause {
 		"Nothing can be written below %s: %s was mounted for writing, and the kernel made it read-only.", v.Path,
 		v.Mount).
 		saw("filesystem", "read-only", "as it was mounted", "/proc/self/mountinfo").
-		try("dmesg --ctime | grep -i -e "+text.ShellQuote(v.top.Name)+" -e ext4 -e xfs   # what the error was",
-			"no fsck and no remount while it is mounted: unmount it, then check it")
+		try("dmesg --ctime | grep -i -e %s -e ext4 -e xfs   # what the error was", v.top.Name).
+		try("no fsck and no remount while it is mounted: unmount it, then check it")
 	if v.Failed != "" {
 		c.Title = "the filesystem has failed"
 		c.say("The filesystem of %s has failed: even looking at it fails: %s.", v.Path,
@@ -402,7 +402,7 @@ func (v *view) full() *Cause {
 	}
 	return cause(Certain, v.Mount, "%s is full: no %s is free, and whatever needs one fails (ENOSPC).", v.Mount, what).
 		saw("free "+what+"s", "none", "at least "+text.Percent(fullBelow), "statfs(2)").
-		try("df " + how + " " + text.ShellQuote(v.Mount) + "; delete what can go, or grow the filesystem")
+		try("df %s %s; delete what can go, or grow the filesystem", how, v.Mount)
 }
 
 // discards are trimmed blocks, for which the device takes its time.
@@ -419,8 +419,8 @@ func (v *view) discards() *Cause {
 		v.Path, units.Number(float64(d.IOPS)), d.Wait).
 		saw("discards that wait", units.Number(d.Waiting), "below 0.25", diskstats(v.top.Name)).
 		saw("who asks for them", who, "", "/proc/PID/fd").
-		try("systemctl list-timers fstrim.timer   # fstrim at a quiet time, or in parts (--offset, --length)",
-			"mount without the discard option")
+		try("systemctl list-timers fstrim.timer   # fstrim at a quiet time, or in parts (--offset, --length)").
+		try("mount without the discard option")
 }
 
 // flushLimit is the time from which a flush is slow.
@@ -447,6 +447,6 @@ func (v *view) slowFlush() *Cause {
 	return cause(Likely, l.Name, "Flushes of %s make %s slow: %s each, %s per second; its writes by themselves take %s.",
 		l.Name, v.Path, f.Wait, units.Number(float64(f.IOPS)), w.Wait).
 		saw("time of a flush", f.Wait, "at most "+v.flushLimit().String(), diskstats(l.Name)).
-		try("drives whose cache is safe without power, or volumes that promise a latency for synced writes",
-			"fewer commits (group commit); measure it: plimsoll run db --only 1")
+		try("drives whose cache is safe without power, or volumes that promise a latency for synced writes").
+		try("fewer commits (group commit); measure it: plimsoll run db --only 1")
 }

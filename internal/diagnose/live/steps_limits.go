@@ -213,7 +213,7 @@ func (v *view) volumeLimit() *Cause {
 	if c := v.exceeded("PL603", "the volume's limit is exceeded", "the volume's limit",
 		"The limit of %s makes %s slow: for %s of the time more was asked of it than it allows.",
 		func(e *Exceeded) time.Duration { return e.Volume }); c != nil {
-		return c.try(v.buy())
+		return v.buy(c)
 	}
 	at, which, of := 0, "", ""
 	var full *device
@@ -229,17 +229,15 @@ func (v *view) volumeLimit() *Cause {
 	if len(v.leaves) == 1 {
 		who = which + " does"
 	}
-	return cause(Certain, which, "The volumes' limit makes %s slow: %s the provisioned %s.", v.Path, who, of).
+	return v.buy(cause(Certain, which, "The volumes' limit makes %s slow: %s the provisioned %s.", v.Path, who, of).
 		saw(which, fmt.Sprintf("%s IOPS, %s", units.Number(full.counted()), units.Rate(full.bytes())), "below "+of,
 			diskstats(which)).
-		saw("I/Os that wait", units.Number(v.top.waiting()), "", diskstats(v.top.Name)).
-		try(v.buy())
+		saw("I/Os that wait", units.Number(v.top.waiting()), "", diskstats(v.top.Name)))
 }
 
-// buy is the command that says what to buy for what is done now.
-func (v *view) buy() string {
-	return fmt.Sprintf("plimsoll workload record %s --for 10m -o demand.yaml && plimsoll advise demand.yaml",
-		text.ShellQuote(v.Path))
+// buy adds the command that says what to buy for what is done now.
+func (v *view) buy(c *Cause) *Cause {
+	return c.try("plimsoll workload record %s --for 10m -o demand.yaml && plimsoll advise demand.yaml", v.Path)
 }
 
 // atBaseline is whether a volume with a burst does its baseline, throughout or since its burst ended in

@@ -90,9 +90,8 @@ func (v *view) slowMember() *Cause {
 	}
 	c := m.cause("A slow member, %s, makes %s slow: %s per I/O, %s %s.", m.Name, v.Path, m.wait(),
 		peers(m.peers), m.peerWait).
-		try("replace it, or ask the provider; if it was made from a snapshot: plimsoll array warm "+
-			text.ShellQuote("/dev/"+m.Name),
-			"plimsoll check --probe "+text.ShellQuote(v.Path)+"   # when it is quiet")
+		try("replace it, or ask the provider; if it was made from a snapshot: plimsoll array warm %s", "/dev/"+m.Name).
+		try("plimsoll check --probe %s   # when it is quiet", v.Path)
 	if sure {
 		c.Confidence = Certain
 	}
@@ -133,19 +132,16 @@ func (v *view) layer() *Cause {
 		v.Path, w, leaf).
 		saw(v.top.Name, w, "near "+leaf.String(), diskstats(v.top.Name)).
 		saw("at the device", units.Number(d.did.InFlight), units.Number(d.waiting()), "in_flight of "+d.Name).
-		try("dmsetup table " + text.ShellQuote(d.Name) + "; cat " + queueOf(d.Name, "nr_requests"))
+		try("dmsetup table %s; cat %s", d.Name, queueOf(d.Name, "nr_requests"))
 	if d.Crypt {
-		c.Next = []string{
-			"cryptsetup refresh --perf-no_read_workqueue --perf-no_write_workqueue --persistent " + text.ShellQuote(d.Name),
-		}
+		c.Next = nil
+		c.try("cryptsetup refresh --perf-no_read_workqueue --perf-no_write_workqueue --persistent %s", d.Name)
 	}
 	return c
 }
 
-// queueOf is the file of a device's setting, as a word of a command.
-func queueOf(device, setting string) string {
-	return text.ShellQuote("/sys/block/" + device + "/queue/" + setting)
-}
+// queueOf is the file of a device's setting.
+func queueOf(device, setting string) string { return "/sys/block/" + device + "/queue/" + setting }
 
 // scheduler is one that keeps I/Os before the device. The scheduler none holds nothing back: what waits
 // there waits for places in the queue.
@@ -159,7 +155,7 @@ func (v *view) scheduler() *Cause {
 	return cause(Likely, l.Name, "The scheduler %s makes %s slow: of %s I/Os that wait only %s are at the device.",
 		l.Scheduler, v.Path, units.Number(waiting), units.Number(at)).
 		saw("I/Os at the device", units.Number(at), units.Number(waiting), "in_flight and /proc/diskstats of "+l.Name).
-		try("echo none > " + queueOf(l.Name, "scheduler"))
+		try("echo none > %s", queueOf(l.Name, "scheduler"))
 }
 
 // holder is the layer in which an I/O waits: the lowest that is as slow as the top.
@@ -187,7 +183,7 @@ func (v *view) places() *Cause {
 		units.Number(n), l.Requests).
 		saw("tasks that wait for a slot", units.Number(n), "below 0.4", "/proc/PID/stack").
 		saw("slots taken", units.Number(l.did.InFlight), fmt.Sprintf("fewer than %d", l.Requests), "in_flight").
-		try("cat " + queueOf(l.Name, "nr_requests") + " " + queueOf(l.Name, "scheduler"))
+		try("cat %s %s", queueOf(l.Name, "nr_requests"), queueOf(l.Name, "scheduler"))
 }
 
 // slowVolume is slow with nothing that queues.
@@ -209,12 +205,9 @@ func (v *view) slowVolume() *Cause {
 	if l.reads().Wait > v.limit { // only what is read may be read for the first time
 		c.say("%s slow for %s, or reads blocks for the first time (snapshot): %s with %s waiting.", subject,
 			v.Path, v.which(l), units.Number(v.deepest().waiting()))
-		c.Next = []string{
-			"plimsoll check --probe " + text.ShellQuote(v.Path) + "   # tells a first touch from a slow volume",
-		}
+		c.try("plimsoll check --probe %s   # tells a first touch from a slow volume", v.Path)
 	}
-	c.Next = append(c.Next, "ask the provider, or look at the drive: plimsoll check "+text.ShellQuote(v.Path))
-	return c
+	return c.try("ask the provider, or look at the drive: plimsoll check %s", v.Path)
 }
 
 // which says which direction of a volume is slow, and how slow; both where both are.
@@ -271,6 +264,5 @@ func (v *view) unknownLimit() *Cause {
 		"%s seems to be at a limit that plimsoll does not know: %s I/Os wait on %s at %s IOPS%s.", v.Path,
 		units.Number(v.deepest().waiting()), which, units.Number(l.iops()), who).
 		saw("time of an I/O", l.wait(), v.usualText(), diskstats(l.Name)).
-		try(where + "name the volumes: plimsoll why " + text.ShellQuote(v.Path) + " --volumes " +
-			v.Instance.Example() + " --instance TYPE")
+		try(where+"name the volumes: plimsoll why %s --volumes "+v.Instance.Example()+" --instance TYPE", v.Path)
 }

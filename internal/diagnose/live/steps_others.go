@@ -192,7 +192,8 @@ func (v *view) otherProgram() *Cause {
 		ended, next = " and has ended", "when it runs again: "+next
 	}
 	c := cause(Likely, a.Name, "Another program, %s, makes %s slow: it %s, %s of "+what+"%s.", a.Name, v.Path, how,
-		text.Percent(v.other), v.top.Name, ended).try(next)
+		text.Percent(v.other), v.top.Name, ended)
+	c.Next = []string{next}
 	for _, u := range []*User{a, b} {
 		c.saw(u.who(), fmt.Sprintf("%s, about %s IOPS, %s in flight", units.Rate(u.bytes()), units.Number(u.ios),
 			units.Number(u.held)), "", "/proc/PID/io, /proc/PID/stack, by Little's law")
@@ -226,20 +227,20 @@ func (v *view) beside() *Cause {
 			names = text.Once(names, p.Name)
 		}
 	}
-	who, next := "the program is unknown", "lsblk "+text.ShellQuote("/dev/"+disk.Name)+
-		"; iotop -oba -n3   # who that is"
+	who, next := "the program is unknown", finding.Shell("lsblk %s; iotop -oba -n3   # who that is", "/dev/"+disk.Name)
 	if len(names) > 0 {
 		who = text.Some(names, mostNamed) + " has files there"
 		next = "a disk of its own for one of them, or a limit: plimsoll explain PL906"
 	}
-	return cause(Likely, disk.Name,
+	c := cause(Likely, disk.Name,
 		"Other data on %s makes %s slow: %s of its %s IOPS and %s of its %s are not those of %s; %s.",
 		disk.Name, v.Path, units.Number(ios), units.Number(disk.iops()), units.Rate(bytes), units.Rate(disk.bytes()),
 		v.top.Name, who).
 		saw(disk.Name, units.Number(disk.iops())+" IOPS", "near "+units.Number(v.top.iops())+", as "+v.top.Name,
 			diskstats(disk.Name)).
-		saw("I/Os that wait", units.Number(disk.waiting()), "", diskstats(disk.Name)).
-		try(next)
+		saw("I/Os that wait", units.Number(disk.waiting()), "", diskstats(disk.Name))
+	c.Next = []string{next}
+	return c
 }
 
 // who names a program and its unit.
@@ -257,8 +258,8 @@ func (v *view) hold(u *User) string {
 		what, property, throttle = "rbps", "Read", "read_bps"
 	}
 	if u.Group == "" {
-		return fmt.Sprintf("put %s into a control group of its own, and limit it there (systemd-run --scope -p "+
-			"IO%sBandwidthMax=…)", text.ShellQuote(u.Name), property)
+		return finding.Shell("put %s into a control group of its own, and limit it there (systemd-run --scope -p "+
+			"IO"+property+"BandwidthMax=…)", u.Name)
 	}
 	l := topology.GroupLimit{Number: v.diskNumber(), What: what, Version: u.version}
 	l.File = "/sys/fs/cgroup" + u.Group + "/io.max"
@@ -320,8 +321,8 @@ func (v *view) writeBack() *Cause {
 	return c.
 		saw("tasks that wait for it", units.Number(throttled), "below 0.4", "/proc/PID/stack").
 		saw("dirty and being written", v.Window.Memory.Dirty, "", "/proc/vmstat").
-		try("grep -rH ^file_dirty --include=memory.stat /sys/fs/cgroup | sort -k2 -n | tail -5   # whose it is",
-			"smaller portions: sysctl vm.dirty_bytes vm.dirty_background_bytes; checkpoints spread over more time")
+		try("grep -rH ^file_dirty --include=memory.stat /sys/fs/cgroup | sort -k2 -n | tail -5   # whose it is").
+		try("smaller portions: sysctl vm.dirty_bytes vm.dirty_background_bytes; checkpoints spread over more time")
 }
 
 // Thresholds of what is not the storage.
@@ -374,7 +375,7 @@ func (v *view) processor() *Cause {
 		say(isNot+": a CPU quota stops %s in %s of the periods in which it runs.", nameOf(quota.Group), text.Percent(share))
 		return c.saw("periods throttled", share, "below "+text.Percent(quotaShare), quota.Dir+"/cpu.stat").
 			saw("stood still", quota.Stopped, "", quota.Dir+"/cpu.stat").
-			try("raise cpu.max (cpu.cfs_quota_us) of " + text.ShellQuote(quota.Dir))
+			try("raise cpu.max (cpu.cfs_quota_us) of %s", quota.Dir)
 	case queue >= cpuWait:
 		say(isNot+": its programs wait for a processor %s of the time.", text.Percent(queue))
 		if queue > 1 {
@@ -434,7 +435,7 @@ func (v *view) nearlyFull() *Cause {
 		"Nothing is wrong with the storage below %s except that only %v of the filesystem is free.", v.Path,
 		v.Free).
 		saw("free", v.Free, "at least "+text.Percent(fullBelow), "statfs(2)").
-		try("df -h " + text.ShellQuote(v.Mount))
+		try("df -h %s", v.Mount)
 }
 
 // also is what is worth knowing and is never the first cause.

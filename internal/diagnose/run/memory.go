@@ -67,6 +67,10 @@ func (s side) took() (time.Duration, bool) {
 	return half + time.Duration(s.Slat.Mean), half > 0
 }
 
+// longest is the slowest I/O of a direction, by its completion or by all of it; mean is that of the same.
+func longest(d fio.Direction) time.Duration { return max(d.Clat.Max, d.Lat.Max) }
+func mean(d fio.Direction) time.Duration    { return time.Duration(max(d.Clat.Mean, d.Lat.Mean)) }
+
 // fromMemory concludes from the latencies of an import that memory answered it, whatever is known of
 // direct=. Sequential reads are not judged: read-ahead makes each fast and all of them as fast as the
 // storage.

@@ -102,8 +102,8 @@ func nameOff(m measurement) (f fault) {
 		others, did, other = "writes", other, did
 	}
 	if other > did {
-		share := text.Percent(float64(other) / float64(did+other))
-		f.Say("Job %s did not do what its name says: %s of its I/Os are %s (rw=%s).", w.Name, share, others, w.RW())
+		share := float64(other) / float64(did+other)
+		f.Say("Job %s did not do what its name says: %v of its I/Os are %s (rw=%s).", w.Name, share, others, w.RW())
 		f = f.Saw(others+" of "+w.Name, share, "fewer than half", "fio, and the job's name")
 	}
 	return f
@@ -122,7 +122,7 @@ func meanOff(m measurement) (f fault) {
 				if p.P < 1 || p.P > 99 || l.Mean >= (1-meanGap)*least {
 					continue
 				}
-				mean := text.Duration(time.Duration(l.Mean))
+				mean := time.Duration(l.Mean)
 				f.Say("A mean latency of %s is impossible: %v of the I/Os took %s or more.", mean, 1-p.P/100,
 					p.Value)
 				return f.As(finding.Invalid).
@@ -193,7 +193,7 @@ func syncsLeftOut(m measurement) (f fault) {
 		return f
 	}
 	operation := time.Duration(float64(inJobs(m)) / float64(d.IOPS) * float64(time.Second))
-	printed := time.Duration(max(d.Lat.Mean, d.Clat.Mean))
+	printed := mean(d)
 	if printed <= 0 || float64(printed) >= printedPart*float64(operation) {
 		return f
 	}
@@ -231,7 +231,7 @@ func allSubmission(m measurement) (f fault) {
 		if s.N < enoughIOs || s.Clat.Mean == 0 || whole < float64(wait) || s.Slat.Mean < submitting*whole {
 			continue
 		}
-		slat := text.Duration(time.Duration(s.Slat.Mean))
+		slat := time.Duration(s.Slat.Mean)
 		return m.Finds("Of the %s that each of the %s takes, %s are its submission: the clat of %s is not the storage's.",
 			time.Duration(whole), s.what, slat, time.Duration(s.Clat.Mean)).
 			Advise("Read lat, the whole of an I/O, instead of clat").

@@ -43,7 +43,7 @@ func bucketed(buckets []fio.Bucket, n float64) (out []stats.Weighted) {
 		if hi == 0 { // the last, open one begins at 2 s
 			hi = 4e9
 		}
-		out = spread(out, hi/bucketStep(b.Upto), hi, b.Value*n)
+		out = spread(out, float64(diagnose.StartOf(b)), hi, b.Value*n)
 	}
 	return out
 }
@@ -70,24 +70,6 @@ const (
 	// percentileWidth of a latency is the width of the bin in which fio counts it (64 an octave).
 	percentileWidth = 64
 )
-
-// bucketStep is how many times a bucket's upper end is its lower one: fio's go 2, 4, 10, 20, 50,
-// 100, 250, 500, 750, 1000.
-func bucketStep(upto time.Duration) float64 {
-	digits := float64(upto)
-	for digits >= 1000 {
-		digits /= 1000
-	}
-	switch digits {
-	case 10, 50, 250:
-		return 2.5
-	case 750:
-		return 1.5
-	case 1:
-		return 4.0 / 3
-	}
-	return 2
-}
 
 const (
 	modeShare = 0.10 // of all I/Os in the lesser mode: less is a tail, not a second kind of I/O

@@ -133,7 +133,7 @@ func dirtyStall(_ *facts, m measurement) (f fault) {
 	f = m.Finds("").
 		Saw("most under writeback", h.WritebackMax, "below "+muchWriteback.String(), "/proc/meminfo, telemetry").
 		Saw("stalled seconds", stalls, "0", "per-second series").
-		Run("sync", "sysctl -w vm.dirty_bytes=268435456 vm.dirty_background_bytes=67108864")
+		Run("sync").Run("sysctl -w vm.dirty_bytes=268435456 vm.dirty_background_bytes=67108864")
 	const most = "Up to %s were under writeback at once, "
 	switch {
 	case stalls > 0:
@@ -165,7 +165,7 @@ func otherIO(_ *facts, m measurement) (f fault) {
 	}
 	d := m.Devices[0]
 	f = m.Finds("").
-		Run("iotop -obPa -n 3", "grep . /proc/[0-9]*/io 2>/dev/null | sort -t: -k3 -n | tail")
+		Run("iotop -obPa -n 3").Run("grep . /proc/[0-9]*/io 2>/dev/null | sort -t: -k3 -n | tail")
 	look := func(what string, device, own units.Bytes) {
 		if device < own {
 			return
@@ -264,7 +264,7 @@ func timedOut(c *facts, report reporter) {
 			report(m.Finds("%s did not answer in time while this was measured.", e.Device).
 				Saw("lines about "+e.Device, e.Count, "0", "dmesg").
 				Saw("last", fmt.Sprintf("%.160s", e.Text), "", "dmesg").
-				Run("dmesg --ctime | grep -F " + text.ShellQuote(e.Device)))
+				Run("dmesg --ctime | grep -F %s", e.Device))
 		}
 	}
 }

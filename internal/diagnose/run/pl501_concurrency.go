@@ -142,12 +142,11 @@ func measuredLoading(c *facts, m measurement) (f fault) {
 	if !ok {
 		return f
 	}
-	load := "plimsoll array warm " + text.ShellQuote("/dev/"+t.Device)
+	f = t.Shown(m.Finds("%s reads from a volume that was still loading. %s", m.Label(), t.Sentence()))
 	if t.File != "" {
-		load = "plimsoll array warm --files " + text.ShellQuote(t.File)
+		return f.Run("plimsoll array warm --files %s", t.File)
 	}
-	return t.Shown(m.Finds("%s reads from a volume that was still loading. %s", m.Label(), t.Sentence())).
-		Run(load)
+	return f.Run("plimsoll array warm %s", "/dev/"+t.Device)
 }
 
 // slowNotQueued is PL507: PL501 may not say "not by the storage" of a volume that is slow by itself.

@@ -132,11 +132,9 @@ func unevenSeconds(m measurement) (f fault) {
 	if !spread.reaches(samplesSpread, spreadWithout) {
 		return f
 	}
-	share := text.Percent(spread.all)
-	return m.Finds("The rate ranged between %s and %s: the standard deviation of its one-second samples is %s of their "+
-		"mean of %s.",
-		units.Rate(s.Min), units.Rate(s.Max), share, units.Rate(s.Mean)).
-		Saw("standard deviation of the seconds", share+" of their mean", "below "+text.Percent(samplesSpread), m.Program)
+	return m.Finds("The rate ranged between %s and %s: the standard deviation of its one-second samples is %v of their "+
+		"mean of %s.", units.Rate(s.Min), units.Rate(s.Max), spread.all, units.Rate(s.Mean)).
+		Saw("standard deviation of the seconds", text.Percent(spread.all)+" of their mean", "below "+text.Percent(samplesSpread), m.Program)
 }
 
 // unevenness is how far samples lie apart, as shares of their mean.
@@ -203,7 +201,7 @@ func gaps(m measurement) (f fault) {
 	f = m.Finds("During about %s of %s nothing completed.", none, d.Runtime).
 		Saw("half-second periods with an I/O", d.IOPSSamples.N, int(math.Round(halves)),
 			"fio, samples of IOPS: it takes none where nothing completes")
-	if most := max(d.Clat.Max, d.Lat.Max); most > 0 {
+	if most := longest(d); most > 0 {
 		f = f.Saw("slowest I/O", most, "", "fio")
 	}
 	return f
@@ -246,15 +244,14 @@ func waits(m measurement) (f fault) {
 
 // stoodStill finds an I/O above a second of a job that has one I/O at a time: nothing else completed until it had.
 func stoodStill(m measurement, s side) (f fault) {
-	longest := max(s.Clat.Max, s.Lat.Max)
+	took := longest(s.Direction)
 	alone := len(m.Jobs) == 1 && m.Jobs[0].Count <= 1 && inJobs(m) == 1 && m.InFlight() == 1
-	if !alone || longest < slowIO || longest > s.Runtime || s.IOPS < stallLeast || s.Mistimed() {
+	if !alone || took < slowIO || took > s.Runtime || s.IOPS < stallLeast || s.Mistimed() {
 		return f
 	}
-	took := text.Duration(longest)
 	return m.Finds("With one I/O at a time, one of the %s took %s: nothing else completed in that time.", s.what, took).
 		Saw("slowest of the "+s.what, took, "", "fio").
-		Saw("mean of the same", time.Duration(max(s.Clat.Mean, s.Lat.Mean)), "", "fio")
+		Saw("mean of the same", mean(s.Direction), "", "fio")
 }
 
 // manyMeans is how many times the mean an I/O above a second must have taken at the least.
@@ -267,14 +264,13 @@ func slowest(_ *facts, m measurement) (f fault) {
 		return f
 	}
 	for _, s := range sides(m) {
-		longest, mean := max(s.Clat.Max, s.Lat.Max), time.Duration(max(s.Clat.Mean, s.Lat.Mean))
-		if longest < slowIO || longest > s.Runtime || mean <= 0 || s.IOPS < stallLeast || s.Mistimed() ||
-			longest < time.Duration(max(m.InFlight(), manyMeans))*mean {
+		took, mean := longest(s.Direction), mean(s.Direction)
+		if took < slowIO || took > s.Runtime || mean <= 0 || s.IOPS < stallLeast || s.Mistimed() ||
+			took < time.Duration(max(m.InFlight(), manyMeans))*mean {
 			continue
 		}
-		return m.Finds("The slowest of the %s took %s; their mean is %s.", s.what, longest,
-			mean).
-			Saw("slowest of the "+s.what, longest, "below "+text.Duration(slowIO), "fio").
+		return m.Finds("The slowest of the %s took %s; their mean is %s.", s.what, took, mean).
+			Saw("slowest of the "+s.what, took, "below "+text.Duration(slowIO), "fio").
 			Run(inKernelLog)
 	}
 	return f
@@ -287,9 +283,8 @@ func heldUp(m measurement) (f fault) {
 		return f
 	}
 	for _, s := range sides(m) {
-		longest := max(s.Clat.Max, s.Lat.Max)
-		if of := s.IOPSSamples; of.Min == 0 && of.Max > 0 && slowIO <= longest && longest <= s.Runtime {
-			took := text.Duration(longest)
+		took := longest(s.Direction)
+		if of := s.IOPSSamples; of.Min == 0 && of.Max > 0 && slowIO <= took && took <= s.Runtime {
 			return m.Finds("In at least one second nothing completed, and the slowest of the %s took %s.", s.what, took).
 				Saw("slowest of the "+s.what, took, "", m.Program)
 		}
@@ -302,7 +297,7 @@ func heldUp(m measurement) (f fault) {
 // above a sample's length, cover it as often as there are I/Os in flight. Samples are also lost by
 // clients and by busy clocks.
 func couldStall(m measurement, d fio.Direction, none time.Duration) bool {
-	longest := max(d.Clat.Max, d.Lat.Max)
+	longest := longest(d)
 	if longest <= 0 {
 		return true
 	}
