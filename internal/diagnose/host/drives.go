@@ -23,9 +23,10 @@ type (
 )
 
 // Rules judge the machine around the storage. All are silent where nobody has looked at it
-// (Case.Host is nil): old bundles, imports, and layouts that are only declared.
+// (Case.Host is nil): old bundles, imports, and layouts that are only declared. Only what is not loaded
+// from a snapshot is known without a look.
 func Rules() []*diagnose.Rule {
-	return finding.Rules(diagnose.Checks{
+	checks := diagnose.Checks{
 		"PL301": readAhead,
 		"PL302": wrongScheduler,
 		"PL303": fewRequests,
@@ -45,11 +46,19 @@ func Rules() []*diagnose.Rule {
 		"PL317": fullFilesystem,
 		"PL318": oldSoftware,
 		"PL319": shortTimeout,
-		"PL320": notLoaded,
 		"PL321": slowLink,
 		"PL322": hugePages,
 		"PL323": zoneReclaim,
-	})
+	}
+	for code, check := range checks {
+		checks[code] = func(c *facts, report reporter) {
+			if c.Host != nil {
+				check(c, report)
+			}
+		}
+	}
+	checks["PL320"] = notLoaded
+	return finding.Rules(checks)
 }
 
 // top is a device at the head of a target: what the filesystem is on.
@@ -59,13 +68,12 @@ type top struct {
 	stripe        units.Bytes     // over all of several volumes; 0 where they are not striped
 }
 
-// tops lists the devices that the targets are on, each once. Nothing where no machine was looked
-// at.
+// tops lists the devices that the targets are on, each once.
 func tops(c *facts) []top {
 	var all []top
 	for _, t := range c.Targets() {
 		d := c.Device(t.Device)
-		if d == nil || c.Host == nil {
+		if d == nil {
 			continue
 		}
 		if disk := c.Device(d.Parent); disk != nil {
@@ -102,9 +110,6 @@ func (d drive) ebs() bool   { return cloud.IsEBS(d.Model) }
 func drives(c *facts) []drive {
 	var all []drive
 	for _, t := range c.Targets() {
-		if c.Host == nil {
-			continue
-		}
 		for _, leaf := range c.Tree().Leaves(t.Device) {
 			if leaf.Kind != block.Disk || slices.ContainsFunc(all, func(o drive) bool { return o.Name == leaf.Name }) {
 				continue

@@ -26,7 +26,7 @@ var inMemory = []string{"rootfs", "tmpfs", "ramfs", "overlay"}
 // in memory, a live image, a container or the lab, is set up by something else, and its /etc says
 // nothing.
 func boots(c *facts) bool {
-	if c.Host == nil || c.Topology == nil || c.Topology.Tree == nil {
+	if c.Topology == nil || c.Topology.Tree == nil {
 		return false
 	}
 	return !slices.ContainsFunc(c.Topology.Tree.Mounts,

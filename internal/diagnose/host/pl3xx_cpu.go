@@ -23,9 +23,6 @@ func cpuFile(attribute string) string { return "/sys/devices/system/cpu/cpu*/" +
 
 // deep lists the idle states that processors may enter and take long to leave.
 func deep(c *facts) []host.Idle {
-	if c.Host == nil {
-		return nil
-	}
 	return slices.DeleteFunc(slices.Clone(c.Host.CPU.Idle),
 		func(s host.Idle) bool { return s.Latency <= deepWake || s.Enabled == 0 })
 }
@@ -33,7 +30,7 @@ func deep(c *facts) []host.Idle {
 func deepIdle(c *facts, report reporter) {
 	deep := deep(c)
 	if len(deep) == 0 {
-		if c.Host != nil && len(c.Host.CPU.Idle) > 0 {
+		if len(c.Host.CPU.Idle) > 0 {
 			report(finding.Fine("processors", "the CPU leaves its deepest enabled idle state in %s or less",
 				deepWake))
 		}
@@ -63,9 +60,6 @@ func deepIdle(c *facts, report reporter) {
 func clip(s string) string { return fmt.Sprintf("%.40s", s) }
 
 func slowGovernor(c *facts, report reporter) {
-	if c.Host == nil {
-		return
-	}
 	cpu := c.Host.CPU
 	const where = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
 	f := fault{Subject: "processors"}
@@ -103,7 +97,7 @@ func slowGovernor(c *facts, report reporter) {
 var quickClocks = []string{"tsc", diagnose.KVMClock, "arch_sys_counter", "hyperv_clocksource_tsc_page", "tod"}
 
 func slowClock(c *facts, report reporter) {
-	if c.Host == nil || c.Host.CPU.Clock == "" {
+	if c.Host.CPU.Clock == "" {
 		return
 	}
 	if slices.Contains(quickClocks, c.Host.CPU.Clock) {
@@ -126,7 +120,7 @@ func slowClock(c *facts, report reporter) {
 }
 
 func numaDrives(c *facts, report reporter) {
-	if c.Host == nil || len(c.Host.CPU.Nodes) == 0 {
+	if len(c.Host.CPU.Nodes) == 0 {
 		return
 	}
 	if len(c.Host.CPU.Nodes) == 1 {

@@ -49,7 +49,7 @@ func onlyZFS(c *facts) bool {
 // dirtyLimits are the bytes from which the kernel writes in the background, and from which it makes
 // writers wait. Ratios are of available memory, so these are the most they can come to.
 func dirtyLimits(c *facts) (background, limit units.Bytes) {
-	if c.Host == nil || !c.Host.Memory.Known || c.Topology == nil {
+	if !c.Host.Memory.Known || c.Topology == nil {
 		return 0, 0
 	}
 	m := c.Host.Memory
@@ -100,9 +100,6 @@ var zvol = regexp.MustCompile(`^/dev/(zd\d|zvol/)`)
 const eager = 10
 
 func swapping(c *facts, report reporter) {
-	if c.Host == nil {
-		return
-	}
 	m := c.Host.Memory
 	if !slices.ContainsFunc(m.Swaps, func(s string) bool { return !host.InMemory(s) }) {
 		if m.Known {
@@ -173,7 +170,7 @@ func database(c *facts) bool {
 }
 
 func hugePages(c *facts, report reporter) {
-	if c.Host == nil || c.Host.Memory.HugePages == "" || !database(c) {
+	if c.Host.Memory.HugePages == "" || !database(c) {
 		return
 	}
 	const file = "/sys/kernel/mm/transparent_hugepage/enabled"
@@ -188,7 +185,7 @@ func hugePages(c *facts, report reporter) {
 }
 
 func zoneReclaim(c *facts, report reporter) {
-	if c.Host == nil || c.Host.Memory.ZoneReclaim == 0 || len(c.Host.CPU.Nodes) < 2 {
+	if c.Host.Memory.ZoneReclaim == 0 || len(c.Host.CPU.Nodes) < 2 {
 		return
 	}
 	const file = "/proc/sys/vm/zone_reclaim_mode"

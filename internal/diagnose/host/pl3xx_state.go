@@ -70,9 +70,6 @@ func atWork(c *facts, device string) *live.Facts {
 const recent = 24 * time.Hour
 
 func kernelTrouble(c *facts, report reporter) {
-	if c.Host == nil {
-		return
-	}
 	below := map[string]bool{}
 	for _, t := range c.Targets() {
 		for _, name := range t.Devices {
@@ -121,7 +118,7 @@ func fullFilesystem(c *facts, report reporter) {
 	seen := map[string]bool{}
 	for _, t := range c.Targets() {
 		d := c.Device(t.Device)
-		if c.Host == nil || d == nil || t.Mount == nil || t.Free == nil || seen[d.Name] {
+		if d == nil || t.Mount == nil || t.Free == nil || seen[d.Name] {
 			continue
 		}
 		seen[d.Name] = true
@@ -155,9 +152,6 @@ var (
 )
 
 func oldSoftware(c *facts, report reporter) {
-	if c.Host == nil {
-		return
-	}
 	v, err := fio.ParseVersion(c.Host.Fio)
 	switch {
 	case err != nil:

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"plimsoll/internal/diagnose"
+	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/bins"
 	"plimsoll/internal/stats"
@@ -96,12 +97,12 @@ func bimodal(c *facts, m measurement) (f fault) {
 	if what == "" || min(modes.LowShare, modes.HighShare) < modeShare || modes.High < modeApart*modes.Low {
 		return f
 	}
-	faster, slower := text.Percent(modes.LowShare), text.Percent(modes.HighShare)
 	low, high := units.Latency(modes.Low), units.Latency(modes.High)
-	f = m.Finds("The latency of %s has two peaks: %s near %s, %s near %s.", what, faster, low, slower, high).
-		Saw("faster kind", fmt.Sprintf("%s, median %s", faster, low), "",
+	f = m.Finds("The latency of %s has two peaks: %v near %s, %v near %s.", what,
+		modes.LowShare, low, modes.HighShare, high).
+		Saw("faster kind", finding.Says("%v, median %s", modes.LowShare, low), "",
 			"fio, latency distribution below "+units.Latency(modes.Split).String()).
-		Saw("slower kind", fmt.Sprintf("%s, median %s", slower, high), "", "fio, latency distribution above it").
+		Saw("slower kind", finding.Says("%v, median %s", modes.HighShare, high), "", "fio, latency distribution above it").
 		Saw("density in the valley", text.Percent(modes.Dip)+" of the lower peak", "", "fio, latency distribution")
 	if names, how := c.Gathers(m); names != "" {
 		f.Message += fmt.Sprintf(" The queue waits on %s.", names)

@@ -86,9 +86,8 @@ func (u cpuUse) foreign() bool { return u.all-u.own >= diagnose.ForeignCPU }
 
 // finding says it of one measurement.
 func (u cpuUse) finding(m measurement) fault {
-	all, own := text.Percent(u.all), text.Percent(u.own)
-	return finding.New("host", "The host's %d cores were %s busy; fio used %s.", u.cores, all, own).In(m.IDs()).
-		Saw("CPU of the host", fmt.Sprintf("%s, of which fio %s", all, own), "below "+text.Percent(diagnose.HostFull),
+	return finding.New("host", "The host's %d cores were %v busy; fio used %v.", u.cores, u.all, u.own).In(m.IDs()).
+		Saw("CPU of the host", finding.Says("%v, of which fio %v", u.all, u.own), "below "+text.Percent(diagnose.HostFull),
 			"/proc/stat, telemetry, scenario "+m.Label())
 }
 
