@@ -74,12 +74,9 @@ func longDash(c *Case, report reporter) {
 			continue
 		}
 		t := j.Typos[0]
-		f := foundAt(
-			file,
-			t.Line,
-			t.Col,
+		f := foundAt(file, t.Line, t.Col,
 			"%s spelled with a long dash or typographic quotes, the first %q: fio takes them for names of job "+
-				"files.", are(len(j.Typos), "word"), t.Found,
+				"files.", text.Plural(len(j.Typos), "word is", "words are"), t.Found,
 		)
 		f.Commands = []string{commandOf(j.Words)}
 		for _, t := range j.Typos {
@@ -91,13 +88,6 @@ func longDash(c *Case, report reporter) {
 		}
 		report(*f)
 	}
-}
-
-func are(n int, one string) string {
-	if n == 1 {
-		return text.Plural(n, one) + " is"
-	}
-	return text.Plural(n, one) + " are"
 }
 
 func commandOf(words []shell.Word) string {

@@ -99,7 +99,7 @@ func replacement(f fault, d *block.Device) fault {
 
 func syncing(c *facts, report reporter) {
 	for _, a := range c.Arrays() {
-		if a.Syncing == "" || a.Syncing == diagnose.IdleSync {
+		if !diagnose.IsSyncing(&a) {
 			if r := redundant(c, a); r != nil && r.Action != "" {
 				report(finding.Fine(a.Name, "%s is not resyncing", a.Name))
 			}

@@ -240,7 +240,7 @@ func (v *view) resync() *Cause {
 	}
 	s := d.did.Sync
 	c := cause(Likely, d.Name, "A %s makes %s slow: %s per member on %s, %v of what the members move.",
-		actionName(s.Action), v.Path, s.Speed, d.Name, share).
+		cmp.Or(actionNames[s.Action], s.Action), v.Path, s.Speed, d.Name, share).
 		saw("action", s.Action, "idle", "md/sync_action of "+d.Name).
 		saw("share of the members' bytes", share, "below "+text.Percent(resyncShare),
 			"md/sync_speed, /proc/diskstats").
@@ -253,16 +253,8 @@ func (v *view) resync() *Cause {
 	return c
 }
 
-// actionName is what md does in a word.
-func actionName(action string) string {
-	switch action {
-	case "recover":
-		return "rebuild"
-	case "repair":
-		return "check (repair)"
-	}
-	return action
-}
+// actionNames are what md does in a word, where that is not md's own.
+var actionNames = map[string]string{"recover": "rebuild", "repair": "check (repair)"}
 
 // syncing is the array that copies or checks something, and the share of the leaves' bytes that this
 // takes.
