@@ -21,9 +21,9 @@ func Rules() []*diagnose.Rule {
 		"PL601": diagnose.Each(instanceBurst),
 		"PL602": diagnose.Each(volumeBurst),
 		"PL603": exceeded(diagnose.OfVolume,
-			"The volumes counted demand above their provisioned %s for up to %s of the run: they limit the result."),
+			"The volumes counted demand above their provisioned %s for up to %v of the run: they limit the result."),
 		"PL604": exceeded(diagnose.OfMachine,
-			"The instance's limit on storage %s was exceeded for up to %s of the run: its volumes are not the limit."),
+			"The instance's limit on storage %s was exceeded for up to %v of the run: its volumes are not the limit."),
 		"PL605": burstBalance,
 		"PL606": lostAtStop,
 	})
@@ -60,7 +60,7 @@ func volumeBurst(_ *diagnose.Case, m diagnose.Measurement) finding.Finding {
 func exceeded(of func(cloud.EBSStats) (iops, rate time.Duration), format string) diagnose.Check {
 	return diagnose.Each(func(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 		if what, share, ev := m.Exceeded(of); share > 0 {
-			f = m.Finds(format, what, text.Percent(share)).Shown(ev)
+			f = m.Finds(format, what, share).Shown(ev)
 		}
 		return f
 	})

@@ -135,7 +135,7 @@ func (v *view) groupLimit() *Cause {
 	c := cause(how, l.Group, "A control group's limit makes %s slow: %s may do %s, and does %s.", v.Path,
 		nameOf(l.Group), limit, used).
 		saw("limit", limit, "", l.File+" on "+l.Device).
-		saw("used", used, fmt.Sprintf("below %s of what the limit gives", text.Percent(v.groupUse())), l.File)
+		saw("used", used, finding.Says("below %v of what the limit gives", v.groupUse()), l.File)
 	c.Next = []string{limitLine(*l, 2*l.Limit) + "   # raises it"}
 	if outside {
 		c.saw("tasks outside the group that wait for the log, a lock or a page", units.Number(held), "none",
@@ -248,7 +248,7 @@ func (v *view) resync() *Cause {
 	if s.Left > 0 && s.Size > 0 && s.Speed > 0 {
 		left := time.Duration(s.Left * float64(s.Size) / float64(s.Speed) * float64(time.Second))
 		slowed := time.Duration(s.Left * float64(s.Size) / (5000 * 1024) * float64(time.Second))
-		c.Next[0] += fmt.Sprintf("   # then %s for the rest, not %s", text.Duration(slowed), text.Duration(left))
+		c.Next[0] += finding.Says("   # then %s for the rest, not %s", slowed, left)
 	}
 	return c
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"plimsoll/internal/finding"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/telemetry"
 	"plimsoll/internal/text"
@@ -73,8 +74,7 @@ func (v *view) compared() (m apart, ok bool) {
 // cause is one of the member, with what its peers do.
 func (m apart) cause(format string, args ...any) *Cause {
 	return cause(Likely, m.Name, format, args...).saw(m.Name,
-		fmt.Sprintf("%s IOPS, %s waiting, %s busy", units.Number(m.iops()), units.Number(m.waiting()),
-			text.Percent(m.busy())),
+		finding.Says("%s IOPS, %s waiting, %v busy", units.Number(m.iops()), units.Number(m.waiting()), m.busy()),
 		fmt.Sprintf("%s IOPS and %s per I/O, as its peers", units.Number(m.peerIOPS), m.peerWait), diskstats(m.Name))
 }
 

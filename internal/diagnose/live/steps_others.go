@@ -191,8 +191,8 @@ func (v *view) otherProgram() *Cause {
 	if a.ended {
 		ended, next = " and has ended", "when it runs again: "+next
 	}
-	c := cause(Likely, a.Name, "Another program, %s, makes %s slow: it %s, %s of "+what+"%s.", a.Name, v.Path, how,
-		text.Percent(v.other), v.top.Name, ended)
+	c := cause(Likely, a.Name, "Another program, %s, makes %s slow: it %s, %v of "+what+"%s.", a.Name, v.Path, how,
+		v.other, v.top.Name, ended)
 	c.Next = []string{next}
 	for _, u := range []*User{a, b} {
 		c.saw(u.who(), fmt.Sprintf("%s, about %s IOPS, %s in flight", units.Rate(u.bytes()), units.Number(u.ios),
@@ -372,18 +372,18 @@ func (v *view) processor() *Cause {
 	switch {
 	case quota != nil:
 		c.Subject = quota.Group
-		say(isNot+": a CPU quota stops %s in %s of the periods in which it runs.", nameOf(quota.Group), text.Percent(share))
+		say(isNot+": a CPU quota stops %s in %v of the periods in which it runs.", nameOf(quota.Group), share)
 		return c.saw("periods throttled", share, "below "+text.Percent(quotaShare), quota.Dir+"/cpu.stat").
 			saw("stood still", quota.Stopped, "", quota.Dir+"/cpu.stat").
 			try("raise cpu.max (cpu.cfs_quota_us) of %s", quota.Dir)
 	case queue >= cpuWait:
-		say(isNot+": its programs wait for a processor %s of the time.", text.Percent(queue))
+		say(isNot+": its programs wait for a processor %v of the time.", queue)
 		if queue > 1 {
 			say(isNot+": on average %s threads of its programs wait for a processor.", units.Number(queue))
 		}
 		first = threads
 	case w.CPU.Steal > cpuSteal:
-		say(isNot+": the hypervisor takes %s of the processors.", text.Percent(w.CPU.Steal))
+		say(isNot+": the hypervisor takes %v of the processors.", w.CPU.Steal)
 		first = steal
 	case v.slow && !v.proven:
 		say("The storage of %s cannot be blamed: %s per I/O, but this machine's own timers come %s late.",
@@ -442,7 +442,7 @@ func (v *view) nearlyFull() *Cause {
 func (v *view) also() []Also {
 	var all []Also
 	add := func(code finding.Code, subject, format string, args ...any) {
-		all = append(all, Also{code, subject, fmt.Sprintf(format, args...)})
+		all = append(all, Also{code, subject, finding.Says(format, args...)})
 	}
 	for _, d := range v.all {
 		if s := d.did.Sync; s != nil && s.Degraded > 0 {
@@ -450,7 +450,7 @@ func (v *view) also() []Also {
 		}
 	}
 	if d, share := v.syncing(); d != nil && !v.has("PL202") {
-		add("PL202", d.Name, "%s of %s takes %s of the members' bytes", d.did.Sync.Action, d.Name, text.Percent(share))
+		add("PL202", d.Name, "%s of %s takes %v of the members' bytes", d.did.Sync.Action, d.Name, share)
 	}
 	for _, l := range v.leaves {
 		if strings.HasPrefix(l.Name, "nvme") && l.Scheduler != "" && l.Scheduler != "none" {
@@ -474,7 +474,7 @@ func (v *view) also() []Also {
 	}
 	if d := v.top.did; d.Stalled > 0 && !v.has("PL902") {
 		add("PL902", v.top.Name, "%s completed nothing for %s of %s, at most %s at a time", v.top.Name,
-			text.Duration(d.Stalled), text.Duration(v.Window.Span), text.Duration(d.Longest))
+			d.Stalled, v.Window.Span, d.Longest)
 	}
 	const noLimitSays = "%s %s times the %s stated for it: that is not its limit"
 	if full := v.instanceShare(); full.of >= noLimit {
@@ -488,7 +488,7 @@ func (v *view) also() []Also {
 		}
 	}
 	if v.Free >= 0 && v.Free < fullBelow && !v.has("PL317") {
-		add("PL317", v.Mount, "only %s of the filesystem is free", text.Percent(v.Free))
+		add("PL317", v.Mount, "only %v of the filesystem is free", v.Free)
 	}
 	return all
 }

@@ -136,8 +136,8 @@ func dirtyStall(_ *facts, m measurement) (f fault) {
 	const most = "Up to %s were under writeback at once, "
 	switch {
 	case stalls > 0:
-		f.Say(most+"and in %d of %d seconds IOPS fell below %s of the median.", h.WritebackMax, stalls, len(rates),
-			text.Percent(stallShare))
+		f.Say(most+"and in %d of %d seconds IOPS fell below %v of the median.", h.WritebackMax, stalls, len(rates),
+			stallShare)
 	case m.All(diagnose.Direct):
 		f.Say(most+"although the jobs write directly: another process's data.", h.WritebackMax)
 	}

@@ -126,7 +126,7 @@ func unread(c *facts, m measurement) (f fault) {
 		}
 		return faster(part, "but the drive needs %s to read its media: blocks that hold nothing were read.",
 			finding.Says("%v of %s, the read latency of %s (%s)", floorShare, v.ReadLatency,
-				v.Model, v.Origin.Kind), took, text.Duration(v.ReadLatency))
+				v.Model, v.Origin.Kind), took, v.ReadLatency)
 	}
 	// Nothing is known of the drive: an imported run. Only flash behind real device names is
 	// judged.
