@@ -134,7 +134,8 @@ func unevenSeconds(m measurement) (f fault) {
 	}
 	return m.Finds("The rate ranged between %s and %s: the standard deviation of its one-second samples is %v of their "+
 		"mean of %s.", units.Rate(s.Min), units.Rate(s.Max), spread.all, units.Rate(s.Mean)).
-		Saw("standard deviation of the seconds", text.Percent(spread.all)+" of their mean", "below "+text.Percent(samplesSpread), m.Program)
+		Saw("standard deviation of the seconds", text.Percent(spread.all)+" of their mean",
+			"below "+text.Percent(samplesSpread), m.Program)
 }
 
 // unevenness is how far samples lie apart, as shares of their mean.
