@@ -99,7 +99,7 @@ func bucketsAbove(buckets []fio.Bucket, d time.Duration) stats.Bounds {
 		switch {
 		case k.Upto > 0 && k.Upto <= d:
 			within += k.Value
-		case startOf(k) >= d:
+		case StartOf(k) >= d:
 			above += k.Value
 			how += " + " + text.Percent(k.Value)
 		}
@@ -124,8 +124,8 @@ func bucketsAbove(buckets []fio.Bucket, d time.Duration) stats.Bounds {
 // bucketEnds are the ends of fio's buckets in each unit. The first begins where those of the unit below end.
 var bucketEnds = [...]time.Duration{1, 2, 4, 10, 20, 50, 100, 250, 500, 750, 1000}
 
-// startOf is where a bucket begins: at the end of the one before it among all of fio's, printed or not.
-func startOf(k fio.Bucket) time.Duration {
+// StartOf is where a bucket begins: at the end of the one before it among all of fio's, printed or not.
+func StartOf(k fio.Bucket) time.Duration {
 	if k.Upto == 0 {
 		return 2 * time.Second
 	}

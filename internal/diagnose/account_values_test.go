@@ -118,10 +118,10 @@ func TestLatencyAsACause(t *testing.T) {
 		for i, w := range waits {
 			d := device(string(rune('a'+i)), 1000, 0, w, 0)
 			d.Util = util[i]
-			m.Result.Devices = append(m.Result.Devices, d)
+			m.Devices = append(m.Devices, d)
 		}
 		if p50 > 0 {
-			m.Result.Total.Read.Clat.Percentiles = []fio.Percentile{{P: 50, Value: p50}}
+			m.Total.Read.Clat.Percentiles = []fio.Percentile{{P: 50, Value: p50}}
 		}
 		return m
 	}
@@ -228,10 +228,10 @@ func TestSpentBursts(t *testing.T) {
 func TestDrainOfARun(t *testing.T) {
 	of := func(ran time.Duration, iops float64, each uint64, seconds int) Measurement {
 		m := run(iops, ms, 8)
-		m.Result.Measured = ran
-		m.Result.Workloads[0].TimeBased, m.Result.Workloads[0].Runtime = true, 10*time.Second
+		m.Measured = ran
+		m.Workloads[0].TimeBased, m.Workloads[0].Runtime = true, 10*time.Second
 		for k := range seconds {
-			m.Result.Seconds = append(m.Result.Seconds, result.Second{At: time.Duration(k+1) * time.Second, Len: time.Second, Read: result.Interval{N: each}})
+			m.Seconds = append(m.Seconds, result.Second{At: time.Duration(k+1) * time.Second, Len: time.Second, Read: result.Interval{N: each}})
 		}
 		return m
 	}
@@ -252,7 +252,7 @@ func TestDrainOfARun(t *testing.T) {
 		}
 	}
 	open := of(11*time.Second, 950, 1000, 10)
-	open.Result.Workloads[0].TimeBased = false
+	open.Workloads[0].TimeBased = false
 	if got := open.drainCauses(); got != nil {
 		t.Errorf("its end is not known: %+v", got)
 	}
@@ -296,7 +296,7 @@ func TestLooseEdgeByHand(t *testing.T) {
 		if m.LooseEdge() != want {
 			t.Errorf("a gap of %v: %t", gap, !want)
 		}
-		m.Result.Seconds = m.Result.Seconds[1:]
+		m.Seconds = m.Seconds[1:]
 		if m.LooseEdge() {
 			t.Error("without a ramp there is no edge")
 		}

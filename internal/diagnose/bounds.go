@@ -58,12 +58,12 @@ func (m Measurement) Reached() bool {
 func (m Measurement) Exceeded(
 	of func(cloud.EBSStats) (iops, rate time.Duration),
 ) (what string, share float64, ev []finding.Evidence) {
-	run := max(m.Result.Wall, m.Result.Measured) // the pages are read before fio begins and after it ends
+	run := max(m.Wall, m.Measured) // the pages are read before fio begins and after it ends
 	if run <= 0 {
 		return "", 0, nil
 	}
-	for _, device := range slices.Sorted(maps.Keys(m.Result.EBS)) {
-		iops, tp := of(m.Result.EBS[device])
+	for _, device := range slices.Sorted(maps.Keys(m.EBS)) {
+		iops, tp := of(m.EBS[device])
 		for _, x := range []struct {
 			what string
 			d    time.Duration

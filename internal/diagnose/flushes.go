@@ -25,10 +25,7 @@ func (c *Case) Volatile(device string) []string { return c.Cached(device, Volati
 // before Linux 4.7, of which nothing is known.
 func (c *Case) Cached(device, mode string) []string {
 	var all []string
-	if c.Topology == nil || c.Topology.Tree == nil {
-		return nil
-	}
-	for _, d := range c.Topology.Tree.Leaves(device) {
+	for _, d := range c.Tree().Leaves(device) {
 		if disk := c.Device(d.Parent); disk != nil {
 			d = disk
 		}
@@ -66,11 +63,11 @@ func (c *Case) Unflushed(m Measurement) (Unflushed, bool) {
 	if kernel, ok := c.Host.Release(); !ok || kernel.Before(host.CountsFlushes) {
 		return u, false
 	}
-	r, role := m.Result, m.Scenario.Role
-	server := r.Kind() == suite.OfServer
+	role := m.Scenario.Role
+	server := m.Kind() == suite.OfServer
 	if server {
 		role = topology.WAL
-		for _, probe := range []result.SyncProbe{r.Postgres.Before, r.Postgres.After} {
+		for _, probe := range []result.SyncProbe{m.Postgres.Before, m.Postgres.After} {
 			if probe.Flushes > 0 {
 				return u, false
 			}
@@ -79,7 +76,7 @@ func (c *Case) Unflushed(m Measurement) (Unflushed, bool) {
 			}
 		}
 	} else if m.Any(func(w fio.Workload) bool { return w.SyncCall == "fsync" || w.SyncCall == "fdatasync" }) {
-		u.Syncs = r.Total.Sync.Lat.N
+		u.Syncs = m.Total.Sync.Lat.N
 	}
 	t := c.Topology.For(role)
 	if t == nil || u.Syncs < leastSyncs {
@@ -87,8 +84,8 @@ func (c *Case) Unflushed(m Measurement) (Unflushed, bool) {
 	}
 	u.Drives = c.Volatile(t.Device)
 	for _, name := range u.Drives {
-		i := slices.IndexFunc(r.Devices, func(d telemetry.DeviceUse) bool { return d.Name == name })
-		if !server && (i < 0 || r.Devices[i].Flushes > 0) {
+		i := slices.IndexFunc(m.Devices, func(d telemetry.DeviceUse) bool { return d.Name == name })
+		if !server && (i < 0 || m.Devices[i].Flushes > 0) {
 			return u, false
 		}
 	}
@@ -98,10 +95,10 @@ func (c *Case) Unflushed(m Measurement) (Unflushed, bool) {
 // ignored is the syncs of a run on a dataset that does nothing for them.
 func (c *Case) ignored(m Measurement) (u Unflushed, ok bool) {
 	role := m.Scenario.Role
-	if p := m.Result.Postgres; p != nil {
+	if p := m.Postgres; p != nil {
 		role, u.Syncs = topology.WAL, p.Before.N+p.After.N
 	} else if m.Syncs() {
-		u.Syncs = m.Result.Total.Sync.Lat.N
+		u.Syncs = m.Total.Sync.Lat.N
 	}
 	t := c.Topology.For(role)
 	if t == nil || t.Mount == nil || t.Mount.ZFS == nil || t.Mount.ZFS.Sync != NoSyncs {
@@ -114,10 +111,10 @@ func (c *Case) ignored(m Measurement) (u Unflushed, ok bool) {
 // Shown adds its evidence to a finding.
 func (u Unflushed) Shown(f finding.Finding) finding.Finding {
 	if u.Dataset != "" {
-		return f.Saw("syncs that returned", text.Count(u.Syncs), "", "fio").
+		return f.Saw("syncs that returned", u.Syncs, "", "fio").
 			Saw("sync", NoSyncs, "standard", "zfs get sync "+text.ShellQuote(u.Dataset))
 	}
-	return f.Saw("syncs that returned", text.Count(u.Syncs), "", "fio").
+	return f.Saw("syncs that returned", u.Syncs, "", "fio").
 		Saw("flushes", "0", "one for each sync", "/proc/diskstats, "+text.Some(u.Drives, 3)).
 		Saw("write cache", VolatileCache, "", Sysfs(u.Drives[0], "queue/write_cache"))
 }
@@ -127,6 +124,6 @@ func (u Unflushed) Sentence() string {
 	if u.Dataset != "" {
 		return fmt.Sprintf("%s returned at once, because %s has sync=%s.", text.Plural(u.Syncs, "sync"), u.Dataset, NoSyncs)
 	}
-	return fmt.Sprintf("%s returned, and %s counted no flush: what was synced is in a volatile cache.",
-		text.Plural(u.Syncs, "sync"), text.Some(u.Drives, 3))
+	return finding.Says("%s returned, and %s counted no flush: what was synced is in a volatile cache.",
+		text.Plural(u.Syncs, "sync"), u.Drives)
 }

@@ -1,13 +1,18 @@
 package diagnose
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"plimsoll/internal/diagnose/live"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/stats"
 	"plimsoll/internal/telemetry"
 	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
 )
 
 // idlePart of the mean member's I/Os is nothing: superblocks and a filesystem's own I/O.
@@ -28,7 +33,7 @@ func (c *Case) loads(m Measurement, least uint64) (all []Load) {
 		}
 	}
 	a := c.ArrayOf(m)
-	for _, d := range membersOf(a, m.Result.Devices) {
+	for _, d := range membersOf(a, m.Devices) {
 		add(d.Name, d.Reads+d.Writes,
 			float64(d.ReadWait)*float64(d.Reads)+float64(d.WriteWait)*float64(d.Writes), d.Util)
 	}
@@ -36,7 +41,7 @@ func (c *Case) loads(m Measurement, least uint64) (all []Load) {
 		return all
 	}
 	all = nil
-	for _, d := range m.Result.Disks {
+	for _, d := range m.Disks {
 		if d.Member || isMember(a, d.Name) {
 			add(d.Name, d.Reads+d.Writes, float64(d.ReadTicks+d.WriteTicks)*1e6, d.Util)
 		}
@@ -92,14 +97,14 @@ func (c *Case) restingMembers(m Measurement) (idle []string, all int) {
 		(a.Level == topology.Linear || a.Level.Mirrored() && !m.Any(fio.Workload.Writes) && m.InFlight() <= len(members)) {
 		return nil, len(members)
 	}
-	if m.Result.DisksPartial != "" && len(m.Result.Devices) == 0 {
+	if m.DisksPartial != "" && len(m.Devices) == 0 {
 		return nil, len(members)
 	}
 	sum := 0.0
 	for _, d := range members {
 		sum += d.N
 	}
-	if spare(m.Result.Disks) || len(members) < 2 || sum < EnoughReads*float64(len(members)) {
+	if spare(m.Disks) || len(members) < 2 || sum < EnoughReads*float64(len(members)) {
 		return nil, len(members)
 	}
 	for _, d := range members {
@@ -141,7 +146,7 @@ func (c *Case) typicalLatency(m Measurement) time.Duration {
 	for _, v := range a.Volumes {
 		read, write = max(read, v.ReadLatency), max(write, v.WriteLatency)
 	}
-	t := m.Result.Total
+	t := m.Total
 	reads, writes := float64(t.Read.IOPS), float64(t.Write.IOPS)
 	if reads+writes == 0 || reads > 0 && read == 0 || writes > 0 && write == 0 {
 		return 0
@@ -151,3 +156,102 @@ func (c *Case) typicalLatency(m Measurement) time.Duration {
 
 // EnoughReads below which a missing read proves nothing.
 const EnoughReads = 1000
+
+// Lag is a run in which some members led.
+type Lag struct {
+	M         Measurement
+	Slow      []Load  // worst first
+	Peers     float64 // median wait of the faster half, ns
+	PeersUtil float64 // median of all but the worst
+	Deep      bool
+	Reached   float64 // share of the hardware's ceiling, 0 when unknown
+}
+
+// BusyAlone says that the worst member was busy throughout while its peers idled, as a live look
+// says it.
+func (l Lag) BusyAlone() bool { return live.BusyAlone(l.Slow[0].Util, l.PeersUtil) }
+
+// Ratio is how much longer the worst member takes than its peers.
+func (l Lag) Ratio() float64 { return l.Slow[0].Wait / max(l.Peers, 1e3) }
+
+// Gathers names the members on which the queue of a run waits, with their times: those that take
+// twice their peers' or more, "" where all are alike or are not known. It accuses none: a closed
+// loop's queue waits somewhere.
+func (c *Case) Gathers(m Measurement) (names, how string) {
+	l, ok := c.LagIn(m)
+	if a := c.ArrayOf(m); !ok || a != nil && a.Degraded > 0 || l.Ratio() < StragglerShallow {
+		return "", ""
+	}
+	names, how = l.Take()
+	return names, fmt.Sprintf("%s, the peers %s", how, units.Latency(l.Peers))
+}
+
+// Take names the slow members, and says what they take: "sdb and sdc take 3 ms and 4 ms per request".
+func (l Lag) Take() (names, how string) {
+	var slow, times []string
+	for _, d := range l.Slow {
+		slow, times = append(slow, d.Name), append(times, units.Latency(d.Wait).String())
+	}
+	verb := "takes"
+	if len(slow) > 1 {
+		verb = "take"
+	}
+	names = strings.Join(slow, " and ")
+	return names, fmt.Sprintf("%s %s %s per request", names, verb, strings.Join(times, " and "))
+}
+
+// LagIn finds the slow members of a run. RAID10 at depth 1 reads one side of each mirror only: idle
+// members are no peers.
+func (c *Case) LagIn(m Measurement) (Lag, bool) {
+	all := c.leaves(m)
+	mean := 0.0
+	for _, d := range all {
+		mean += d.N / float64(len(all))
+	}
+	asked := m.InFlight()
+	least := fewIOs
+	if a := c.ArrayOf(m); a != nil && a.Level.Mirrored() && m.Any(fio.Workload.Reads) && asked > 0 &&
+		asked <= len(all) {
+		least = fewIOsMirrored
+	}
+	all = slices.DeleteFunc(all, func(d Load) bool { return d.N < least*mean })
+	if len(all) < 2 {
+		return Lag{}, false
+	}
+	slices.SortStableFunc(all, func(a, b Load) int { return cmp.Compare(b.Wait, a.Wait) })
+	l := Lag{M: m}
+	var waits, utils []float64
+	for i, d := range all {
+		if i >= (len(all)+1)/2 {
+			waits = append(waits, d.Wait)
+		}
+		if i > 0 {
+			utils = append(utils, d.Util)
+		}
+	}
+	l.Peers, l.PeersUtil = stats.Median(waits), stats.Median(utils)
+	for i, d := range all[:(len(all)+1)/2] {
+		if i == 0 || d.Wait >= StragglerDeep*l.Peers {
+			l.Slow = append(l.Slow, d)
+		}
+	}
+	l.Deep = asked == 0 || asked > len(all)
+	b, ok := Hardware(m.Ceiling)
+	if low, dry := lasting(m.Ceiling); dry {
+		b = low // a queue gathers as well where the burst is spent
+	}
+	if ok {
+		l.Reached = float64(m.IOPS() / b.IOPS)
+	}
+	return l, true
+}
+
+const fewIOs = 0.1 // of the mean: a member with less took no part
+
+const fewIOsMirrored = 0.5 // the same where md chose the mirrors: with few in flight it reads from the first idle one
+
+// StragglerDeep is how many times its peers' wait a straggler has under a deep queue.
+const StragglerDeep = 3.0
+
+// StragglerShallow is the same where no queue can gather: at most one I/O in flight a member.
+const StragglerShallow = 2.0

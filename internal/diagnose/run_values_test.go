@@ -112,7 +112,7 @@ func TestRunsThatSync(t *testing.T) {
 		"reads of a sync file": {fio.Workload{ReadShare: 1}, 0, 0, false},
 	} {
 		m := Measurement{Result: &result.Result{Workloads: []fio.Workload{c.load}}}
-		m.Result.Total.Write.N, m.Result.Total.Sync.Lat.N = c.writes, c.syncs
+		m.Total.Write.N, m.Total.Sync.Lat.N = c.writes, c.syncs
 		if got := m.Syncs(); got != c.want {
 			t.Errorf("%s: %t", name, got)
 		}
@@ -278,10 +278,10 @@ func TestBoundByConcurrency(t *testing.T) {
 		"33 on two volumes":           {run(33_000, ms, 33), false},
 		"the most without a queue":    {run(1000, 1500*time.Microsecond, 1), true},
 		"a queue's latency":           {run(1000, 1501*time.Microsecond, 1), false},
-		"no depth":                    {change(run(16_000, ms, 16), func(m *Measurement) { m.Result.Workloads = nil }), false},
+		"no depth":                    {change(run(16_000, ms, 16), func(m *Measurement) { m.Workloads = nil }), false},
 		"no latency":                  {run(16_000, 0, 16), false},
-		"paced":                       {change(run(16_000, ms, 16), func(m *Measurement) { m.Result.Paced = true }), false},
-		"buffered":                    {change(run(16_000, ms, 16), func(m *Measurement) { m.Result.Workloads[0].Buffered = true }), false},
+		"paced":                       {change(run(16_000, ms, 16), func(m *Measurement) { m.Paced = true }), false},
+		"buffered":                    {change(run(16_000, ms, 16), func(m *Measurement) { m.Workloads[0].Buffered = true }), false},
 		"at the hardware's limit":     {with(run(16_000, ms, 16), of(ceiling.VolumeIOPS, 16_000, "")), false},
 		"below the hardware's limit":  {with(run(16_000, ms, 16), of(ceiling.VolumeIOPS, 17_000, "")), true},
 		"a stated latency, a queue":   {with(run(4000, 16*ms, 64), of(ceiling.Concurrency, 4000, topology.Declared)), true},
@@ -397,7 +397,7 @@ func TestSlowByItself(t *testing.T) {
 		Limit:  suite.Value{Latency: units.LatencyOf(2 * ms)},
 	}
 	median := func(m Measurement, p50 time.Duration) Measurement {
-		m.Result.Total.Read.Clat.Percentiles = []fio.Percentile{{P: 50, Value: p50}}
+		m.Total.Read.Clat.Percentiles = []fio.Percentile{{P: 50, Value: p50}}
 		m.Scenario.Thresholds = []suite.Threshold{asks}
 		return m
 	}
@@ -465,13 +465,13 @@ func device(name string, reads, writes uint64, readWait, writeWait time.Duration
 func TestLoadsOfMembers(t *testing.T) {
 	c := pool(3, 0, 0)
 	m := run(1000, ms, 8)
-	m.Result.Devices = []telemetry.DeviceUse{
+	m.Devices = []telemetry.DeviceUse{
 		device("md0", 400, 0, ms, 0),
 		device("a", 300, 100, ms, 3*ms),
 		device("b", 0, 0, 0, 0),
 		device("", 9, 9, 0, 0),
 	}
-	m.Result.Disks = []fio.Disk{
+	m.Disks = []fio.Disk{
 		{Name: "md0", Reads: 400},
 		{Name: "a", Member: true, Reads: 300, Writes: 100, ReadTicks: 300, WriteTicks: 100},
 		{Name: "x", Member: true, Reads: 10, ReadTicks: 20},
@@ -493,11 +493,11 @@ func TestLoadsOfMembers(t *testing.T) {
 	if got := c.MemberIOs(m); len(got) != 2 || got[0].N != 400 || got[1].N != 0 {
 		t.Errorf("with those at rest: %+v", got)
 	}
-	m.Result.Devices[2] = device("b", 1, 0, 5*ms, 0)
+	m.Devices[2] = device("b", 1, 0, 5*ms, 0)
 	if got, want := c.leaves(m), []Load{{"a", 400, 1.5e6, 0}, {"b", 1, 5e6, 0}}; !slices.Equal(got, want) {
 		t.Errorf("two members: %+v", got)
 	}
-	m.Result.Devices = m.Result.Devices[:2]
+	m.Devices = m.Devices[:2]
 	if got := c.MemberIOs(m); len(got) != 4 {
 		t.Errorf("fio's members: %+v", got)
 	}
@@ -508,7 +508,7 @@ func TestMembersAtRest(t *testing.T) {
 	did := func(n ...uint64) Measurement {
 		m := run(1000, ms, 8)
 		for i, n := range n {
-			m.Result.Devices = append(m.Result.Devices, device(string(rune('a'+i)), n, 0, ms, 0))
+			m.Devices = append(m.Devices, device(string(rune('a'+i)), n, 0, ms, 0))
 		}
 		return m
 	}
@@ -588,7 +588,7 @@ func TestTypicalLatency(t *testing.T) {
 		"no array":              {&Case{}, ceiling.Ceiling{}, 100, 0, 0},
 	} {
 		m := Measurement{Ceiling: &c.of, Result: &result.Result{}}
-		m.Result.Total.Read.IOPS, m.Result.Total.Write.IOPS = c.reads, c.writes
+		m.Total.Read.IOPS, m.Total.Write.IOPS = c.reads, c.writes
 		if got := c.c.typicalLatency(m); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
@@ -640,7 +640,7 @@ func TestSlowMembersOfARun(t *testing.T) {
 		for i, w := range each {
 			d := device(string(rune('a'+i)), 1000, 0, w, 0)
 			d.Util = float64(i+1) / 10
-			m.Result.Devices = append(m.Result.Devices, d)
+			m.Devices = append(m.Devices, d)
 		}
 		return m
 	}
@@ -683,14 +683,14 @@ func TestSlowMembersOfARun(t *testing.T) {
 		t.Error("one member alone has no peers")
 	}
 	rests := waits(8, 9*ms, ms, ms)
-	rests.Result.Devices[0].Reads = 74 // of a mean of 691: 10.7 %
+	rests.Devices[0].Reads = 74 // of a mean of 691: 10.7 %
 	if _, ok := pool(4, 0, 0).LagIn(rests); !ok {
 		t.Error("a tenth of the mean takes part")
 	}
 	if lag, _ := pool(4, 0, 0).LagIn(rests); lag.Slow[0].Name != "a" {
 		t.Errorf("%+v", lag.Slow)
 	}
-	rests.Result.Devices[0].Reads = 68
+	rests.Devices[0].Reads = 68
 	if lag, _ := pool(4, 0, 0).LagIn(rests); lag.Slow[0].Name == "a" {
 		t.Errorf("less than a tenth of the mean took no part: %+v", lag.Slow)
 	}

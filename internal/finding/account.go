@@ -2,7 +2,6 @@ package finding
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 )
@@ -65,9 +64,9 @@ type Factor struct {
 // Factors are the causes of a gap, in the order in which they are certain.
 type Factors []Factor
 
-// Add takes a cause, whom it is about (or ""), what it leaves, and its arithmetic in the words of fmt.
+// Add takes a cause, whom it is about (or ""), what it leaves, and its arithmetic in the words of Says.
 func (f *Factors) Add(cause Cause, who string, factor float64, how string, args ...any) {
-	*f = append(*f, Factor{Cause: cause, Who: who, Factor: factor, How: fmt.Sprintf(how, args...)})
+	*f = append(*f, Factor{Cause: cause, Who: who, Factor: factor, How: Says(how, args...)})
 }
 
 // NewAccount takes causes in the order in which they are certain. A cause never explains more than

@@ -20,6 +20,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"plimsoll/internal/text"
 )
@@ -87,7 +88,7 @@ func (f Finding) Regardless() Finding {
 // Fine is what a Check reports of a subject that it has looked at and found in order: what it saw,
 // in one line. Judge leaves it out, Passes shows it.
 func Fine(subject, format string, args ...any) Finding {
-	return Finding{Subject: subject, Message: fmt.Sprintf(format, args...), fine: true}
+	return Finding{Subject: subject, Message: Says(format, args...), fine: true}
 }
 
 // Edit replaces Old, which stands at exactly that line and column (in characters, from 1), by New.
@@ -157,21 +158,31 @@ func Rules[C any](checks map[Code]func(C, func(Finding))) []*Rule[C] {
 	return all
 }
 
-// New is a finding on a subject, with its message in the words of fmt.
+// New is a finding on a subject, with its message in the words of Says.
 func New(subject, format string, args ...any) Finding {
-	return Finding{Subject: subject, Message: fmt.Sprintf(format, args...)}
+	return Finding{Subject: subject, Message: Says(format, args...)}
 }
 
 // Saw adds a piece of evidence, in the order of its fields; expected and where may be empty.
-func (f Finding) Saw(what, found, expected, where string) Finding {
-	f.Evidence = append(slices.Clip(f.Evidence), Evidence{what, found, expected, where})
+func (f Finding) Saw(what string, found, expected any, where string) Finding {
+	f.Evidence = append(slices.Clip(f.Evidence), Seen(what, found, expected, where))
 	return f
 }
 
-// Run adds commands.
-func (f Finding) Run(commands ...string) Finding {
-	f.Commands = append(slices.Clip(f.Commands), commands...)
+// Run adds a command, in the words of Shell.
+func (f Finding) Run(format string, words ...any) Finding {
+	f.Commands = append(slices.Clip(f.Commands), Shell(format, words...))
 	return f
+}
+
+// Shell is a command line in the words of fmt, with each string quoted as one word of a shell.
+func Shell(format string, words ...any) string {
+	for i, w := range words {
+		if s, is := w.(string); is {
+			words[i] = text.ShellQuote(s)
+		}
+	}
+	return fmt.Sprintf(format, words...)
 }
 
 // Shown adds evidence that is at hand.
@@ -204,5 +215,46 @@ func (f Finding) Advise(fix string) Finding {
 	return f
 }
 
-// Say gives it another message, in the words of fmt.
-func (f *Finding) Say(format string, args ...any) { f.Message = fmt.Sprintf(format, args...) }
+// Say gives it another message, in the words of Says.
+func (f *Finding) Say(format string, args ...any) { f.Message = Says(format, args...) }
+
+// Says is a sentence in the words of fmt, in which %v is a value as package text prints it: how long
+// something lasts, a count with its thousands separated, a share (a float64) in per cent, and the first
+// three of some names. Figures with a unit have a type that prints them.
+func Says(format string, args ...any) string {
+	for i, a := range args {
+		args[i] = printed(a)
+	}
+	return fmt.Sprintf(format, args...)
+}
+
+// Seen is a piece of evidence, with what was found and what was expected as Says prints them.
+func Seen(what string, found, expected any, where string) Evidence {
+	return Evidence{what, Says("%v", found), Says("%v", expected), where}
+}
+
+// A count and a share are numbers still, to other verbs than %v.
+type (
+	count int64
+	share float64
+)
+
+func (n count) String() string { return text.Count(n) }
+func (s share) String() string { return text.Percent(float64(s)) }
+
+// printed is a value whose %v is the text for people.
+func printed(value any) any {
+	switch v := value.(type) {
+	case time.Duration:
+		return text.Duration(v)
+	case int:
+		return count(v)
+	case uint64:
+		return count(v)
+	case float64:
+		return share(v)
+	case []string:
+		return text.Some(v, 3)
+	}
+	return value
+}

@@ -142,14 +142,14 @@ func (c *Case) sources() iter.Seq[[]*lintJob] {
 // add notes a job.
 func (c *Case) add(j *lintJob) {
 	c.jobs = append(c.jobs, j)
-	if depth := j.last["iodepth"]; j.open("ioengine") || !fio.Synchronous(j.load.Engine) {
+	if depth := j.last["iodepth"]; j.open("ioengine") || !fio.Synchronous(j.Engine) {
 		c.queued[place{j.src, depth.Line, depth.Col}] = true
 	}
 	if j.leavesHoles() {
-		c.drawn[filledBy{j.src, j.load.Filename}] += max(j.load.Jobs, 1) * j.passes()
+		c.drawn[filledBy{j.src, j.Filename}] += max(j.Jobs, 1) * j.passes()
 	}
-	at := filledFile{j.file, j.load.Filename}
-	if c.sequential[at] == nil && j.load.Sequential && j.load.Writes() {
+	at := filledFile{j.file, j.Filename}
+	if c.sequential[at] == nil && j.Sequential && j.Writes() {
 		c.sequential[at] = j
 	}
 }

@@ -68,7 +68,7 @@ func (s *started) by(f *script.File, j *script.Job) *started {
 	}
 	for _, section := range j.File.Sections {
 		for _, o := range section.Options {
-			s.passed[fio.BuiltinOptions().Main(o.Name)] = true
+			s.passed[mainName(o)] = true
 		}
 	}
 	s.open = s.open || j.Partial

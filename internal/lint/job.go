@@ -28,8 +28,8 @@ type lintJob struct {
 	unknown  map[string]bool
 	partial  bool
 	last     map[string]fio.Option // by fio's main name
-	load     fio.Workload
-	rounds   []*lintJob // the job in the rounds of the loops around it
+	fio.Workload
+	rounds []*lintJob // the job in the rounds of the loops around it
 }
 
 // looped are the options whose value in each round of a loop is judged.
@@ -45,7 +45,7 @@ func (j *lintJob) eachRound(i int) (rounds []*lintJob) {
 		for _, value := range j.src.Varies[name] {
 			section := fio.Section{Name: j.sec.Name, Line: j.sec.Line, Options: slices.Clone(j.sec.Options)}
 			for k, o := range section.Options {
-				if refers(o.Value) && slices.Contains(looped, fio.BuiltinOptions().Main(o.Name)) {
+				if refers(o.Value) && slices.Contains(looped, mainName(o)) {
 					section.Options[k].Value = value
 				}
 			}
@@ -67,7 +67,7 @@ func (c *Case) newLintJob(f *script.File, src *script.Job, i int, section fio.Se
 		unknown: map[string]bool{}, last: map[string]fio.Option{}, partial: src.Partial,
 	}
 	for _, o := range src.Passed { // the job file's own come behind them
-		j.unknown[fio.BuiltinOptions().Main(o.Name)] = true
+		j.unknown[mainName(o)] = true
 	}
 	if from != nil && !src.Command {
 		for name := range from.passed {
@@ -80,7 +80,7 @@ func (c *Case) newLintJob(f *script.File, src *script.Job, i int, section fio.Se
 			j.partial = true // a template, of any number of options
 			continue
 		}
-		name := fio.BuiltinOptions().Main(o.Name)
+		name := mainName(o)
 		j.last[name] = o
 		open := c.filledIn(o) || c.badValues[o]
 		j.unknown[name] = open || name == "filename" && j.unknown[name] // each adds a file
@@ -88,11 +88,11 @@ func (c *Case) newLintJob(f *script.File, src *script.Job, i int, section fio.Se
 			known.Options = append(known.Options, o)
 		}
 	}
-	if !j.anyGiven("filename", "directory") && !j.partial && !j.unknown["filename"] && isDevice(j.sec.Name) {
+	if !j.given("filename", "directory") && !j.partial && !j.unknown["filename"] && isDevice(j.sec.Name) {
 		// fio works on what has the job's name, where that is no regular file
 		known.Options = append(known.Options, fio.Option{Name: "filename", Value: j.sec.Name})
 	}
-	j.load, _ = fio.WorkloadOf(j.sec.Name, known) // what of it can be read
+	j.Workload, _ = fio.WorkloadOf(j.sec.Name, known) // what of it can be read
 	if !j.given("ioengine") && j.windows() {
 		j.unknown["ioengine"] = true // windowsaio is the default there
 	}
@@ -122,23 +122,27 @@ func (j *lintJob) sectioned() bool { return j.from != nil && j.from.alone && !j.
 // unknown says whether a value is filled in by a shell or a template.
 func unknown(value string) bool { return strings.ContainsAny(value, "$`") }
 
-// open says whether an option's value is not known: it is a variable, or what may set it is not
-// seen.
-func (j *lintJob) open(name string) bool {
-	return j.unknown[name] || j.partial && !j.given(name)
+// open says whether the value of one of the options is not known: it is a variable, or what may set it
+// is not seen.
+func (j *lintJob) open(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		return j.unknown[name] || j.partial && !j.given(name)
+	})
 }
 
-// anyOpen says whether one of the options' values is not known.
-func (j *lintJob) anyOpen(names ...string) bool { return slices.ContainsFunc(names, j.open) }
-
-// anyGiven says whether one of the options is set.
-func (j *lintJob) anyGiven(names ...string) bool { return slices.ContainsFunc(names, j.given) }
-
-// given says whether an option is set.
-func (j *lintJob) given(name string) bool {
-	_, ok := j.last[name]
-	return ok
+// given says whether one of the options is set.
+func (j *lintJob) given(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		_, set := j.last[name]
+		return set
+	})
 }
+
+// value is an option's, without blanks around it; empty where it is not set.
+func (j *lintJob) value(name string) string { return strings.TrimSpace(j.last[name].Value) }
+
+// mainName is fio's own name of an option, which may have several.
+func mainName(o fio.Option) string { return fio.BuiltinOptions().Main(o.Name) }
 
 // flag reads an option that may stand bare; without it, it is otherwise.
 func (j *lintJob) flag(name string, otherwise bool) bool {
@@ -188,7 +192,7 @@ func says(format string, args ...any) string {
 			args[i] = clean
 		}
 	}
-	return fmt.Sprintf(format, args...)
+	return finding.Says(format, args...)
 }
 
 func foundAt(f *script.File, line, col int, format string, args ...any) *fault {
@@ -209,11 +213,11 @@ func (j *lintJob) setting(name, otherwise string) string {
 // verb is what the job does to its blocks.
 func (j *lintJob) verb() string {
 	switch {
-	case j.load.TrimShare == 1:
+	case j.TrimShare == 1:
 		return "trim"
-	case !j.load.Reads():
+	case !j.Reads():
 		return "write"
-	case !j.load.Writes():
+	case !j.Writes():
 		return "read"
 	}
 	return "read and write"
@@ -221,30 +225,29 @@ func (j *lintJob) verb() string {
 
 // bs is the largest mean block size of the job's directions; 0 when it is not known (bs=0, which
 // fio refuses).
-func (j *lintJob) bs() units.Bytes { return max(j.load.ReadBS, j.load.WriteBS, j.load.TrimBS) }
+func (j *lintJob) bs() units.Bytes { return max(j.ReadBS, j.WriteBS, j.TrimBS) }
 
 // total is what all of the job's processes work on; 0 when not known.
 func (j *lintJob) total() units.Bytes {
-	load := &j.load
 	if !j.given("size") && j.given("nrfiles") { // filesize= is of each of them
 		files, err := fio.ParseSize(j.last["nrfiles"].Value, 1024)
-		if err != nil || j.anyOpen("nrfiles", "filesize") || load.Jobs < 1 {
+		if err != nil || j.open("nrfiles", "filesize") || j.Jobs < 1 {
 			return 0
 		}
-		return load.Size * files * units.Bytes(load.Jobs)
+		return j.Size * files * units.Bytes(j.Jobs)
 	}
-	if load.Size == 0 || j.anyOpen("size", "numjobs") || load.Jobs < 1 {
+	if j.Size == 0 || j.open("size", "numjobs") || j.Jobs < 1 {
 		return 0
 	}
-	if load.SharedFile {
-		return load.Size + load.OffsetIncrement*units.Bytes(load.Jobs-1)
+	if j.SharedFile {
+		return j.Size + j.OffsetIncrement*units.Bytes(j.Jobs-1)
 	}
-	return load.Size * units.Bytes(load.Jobs)
+	return j.Size * units.Bytes(j.Jobs)
 }
 
 // measures says whether the job does I/O to a disk at all.
 func (j *lintJob) measures() bool {
-	return fio.MovesData(j.load.Engine)
+	return fio.MovesData(j.Engine)
 }
 
 var otherDevice = regexp.MustCompile(
@@ -260,7 +263,7 @@ func isDevice(path string) bool {
 // devices are the raw devices of filename=, those that are known.
 func (j *lintJob) devices() []string {
 	var devs []string
-	for _, f := range j.load.Files() {
+	for _, f := range j.Files() {
 		if isDevice(f) {
 			devs = append(devs, f)
 		}
@@ -303,7 +306,7 @@ func judged(check check) check {
 
 // tests says whether the job looks for faults and measures nothing.
 func (j *lintJob) tests() bool {
-	return j.file.Functional() || j.from.functional() || j.discarded() || j.load.VerifyOn ||
+	return j.file.Functional() || j.from.functional() || j.discarded() || j.VerifyOn ||
 		j.given("verify") && j.open("verify") ||
 		j.flag("verify_only", false) ||
 		j.given("verify_pattern")

@@ -7,14 +7,13 @@ import (
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/script"
-	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
 func depthOnSync(j *lintJob) *fault {
 	c := j.of
 	o, ok := j.last["iodepth"]
-	if !ok || j.open("ioengine") || !fio.Synchronous(j.load.Engine) {
+	if !ok || j.open("ioengine") || !fio.Synchronous(j.Engine) {
 		return nil
 	}
 	depth, err := fio.ParseSize(o.Value, 1024)
@@ -22,7 +21,7 @@ func depthOnSync(j *lintJob) *fault {
 		return nil
 	}
 	f := j.found("iodepth", "%s keeps one I/O in flight per job, whatever iodepth says: %s in flight, not %s.",
-		j.setting("ioengine", fio.DefaultEngine), units.Group(fmt.Sprint(max(j.load.Jobs, 1))), times32(j, uint64(depth)))
+		j.setting("ioengine", fio.DefaultEngine), units.Group(fmt.Sprint(max(j.Jobs, 1))), times32(j, uint64(depth)))
 	// The engine may be named where the file is started, or in one that stands before it.
 	elsewhere := !j.src.Command && !j.given("ioengine") && (!j.namesEngine() || j.completed())
 	return lessen(f, j.open("iodepth") || elsewhere || o.Line > 0 && c.queued[place{j.src, o.Line, o.Col}])
@@ -43,7 +42,7 @@ func (j *lintJob) completed() bool {
 	if j.from != nil && j.from.open {
 		return true
 	}
-	return !j.anyGiven("size", "filesize", "filename", "directory", "io_size", "read_iolog", "fill_device")
+	return !j.given("size", "filesize", "filename", "directory", "io_size", "read_iolog", "fill_device")
 }
 
 // directOutside says whether direct=1 may come from where the job file is started.
@@ -62,12 +61,12 @@ func times32(j *lintJob, depth uint64) string {
 	if depth == 0 { // $IO_DEPTH
 		return "what it asks for"
 	}
-	return units.Group(fmt.Sprint(depth * uint64(max(j.load.Jobs, 1))))
+	return units.Group(fmt.Sprint(depth * uint64(max(j.Jobs, 1))))
 }
 
 func asyncBuffered(j *lintJob) *fault {
-	if j.load.Engine != "libaio" || !j.load.Buffered || j.anyOpen("direct", "buffered") ||
-		j.load.Depth <= 1 && !j.open("iodepth") {
+	if j.Engine != "libaio" || !j.Buffered || j.open("direct", "buffered") ||
+		j.Depth <= 1 && !j.open("iodepth") {
 		return nil
 	}
 	f := j.found("ioengine direct",
@@ -76,7 +75,7 @@ func asyncBuffered(j *lintJob) *fault {
 }
 
 func syncWithDepth(j *lintJob) *fault {
-	if j.load.SyncEvery != 1 || j.load.Depth <= 1 || fio.Synchronous(j.load.Engine) || j.anyOpen("ioengine", "rw") {
+	if j.SyncEvery != 1 || j.Depth <= 1 || fio.Synchronous(j.Engine) || j.open("ioengine", "rw") {
 		return nil
 	}
 	name := "fdatasync"
@@ -85,21 +84,20 @@ func syncWithDepth(j *lintJob) *fault {
 	}
 	f := j.found(name,
 		"%s=1 blocks the submitter after each write, so iodepth=%d fills fio's queue, not the device's: "+
-			"its latencies include the wait.", name, j.load.Depth)
-	return lessen(f, j.load.Engine != "libaio") // its syncs may be asynchronous, too
+			"its latencies include the wait.", name, j.Depth)
+	return lessen(f, j.Engine != "libaio") // its syncs may be asynchronous, too
 }
 
 func boundByDepth(j *lintJob) *fault {
-	w := j.load
-	if w.Sequential || !w.Direct || !fio.Synchronous(w.Engine) || w.Jobs < 2 || w.SyncEvery > 0 || w.SyncWrites ||
-		w.Paced() ||
-		j.anyOpen("numjobs", "ioengine") ||
+	if j.Sequential || !j.Direct || !fio.Synchronous(j.Engine) || j.Jobs < 2 || j.SyncEvery > 0 || j.SyncWrites ||
+		j.Paced() ||
+		j.open("numjobs", "ioengine") ||
 		j.given("iodepth") {
 		return nil
 	}
 	const typical = 500 * time.Microsecond // of a network volume
 	return j.found("numjobs ioengine",
 		"%s with %d jobs keeps %d I/Os in flight: at %s each that is at most %s IOPS, whatever the volume can do.",
-		j.setting("ioengine", fio.DefaultEngine), w.Jobs, w.Jobs, text.Duration(typical),
-		units.IOPS(float64(w.Jobs)/typical.Seconds()))
+		j.setting("ioengine", fio.DefaultEngine), j.Jobs, j.Jobs, typical,
+		units.IOPS(float64(j.Jobs)/typical.Seconds()))
 }

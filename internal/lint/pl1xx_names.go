@@ -83,7 +83,7 @@ var engineWord = regexp.MustCompile(`(?i)(?:^|[^a-z])(libaio|io_uring|posixaio|p
 func (j *lintJob) engineNamed() *fault {
 	named := engineWord.FindAllStringSubmatch(j.sec.Name, -1)
 	if len(named) != 1 || j.open("ioengine") || !j.src.Command && !j.namesEngine() ||
-		strings.HasPrefix(j.load.Engine, strings.ToLower(named[0][1])) {
+		strings.HasPrefix(j.Engine, strings.ToLower(named[0][1])) {
 		return nil
 	}
 	return j.found("name ioengine", "The job is named %q, and runs with %s.", j.sec.Name, j.setting("ioengine",
@@ -95,8 +95,8 @@ func contradictingName(j *lintJob) *fault {
 		return f
 	}
 	if !j.given("rw") || j.open("rw") || unknown(j.sec.Name) || !j.measures() ||
-		strings.Contains(j.last["rw"].Value, ":") ||
-		j.anyGiven("percentage_random", "rw_sequencer", "zonemode", "flow", "read_iolog") {
+		strings.Contains(j.value("rw"), ":") ||
+		j.given("percentage_random", "rw_sequencer", "zonemode", "flow", "read_iolog") {
 		return nil
 	}
 	name := j.sec.Name
@@ -110,7 +110,7 @@ func contradictingName(j *lintJob) *fault {
 	if !is {
 		return nil
 	}
-	instead := c.contradicted(j.load)
+	instead := c.contradicted(j.Workload)
 	if instead == "" {
 		return nil
 	}
@@ -121,7 +121,7 @@ func contradictingName(j *lintJob) *fault {
 
 // sets says of an option whether it is the one of a main name.
 func sets(name string) func(fio.Option) bool {
-	return func(o fio.Option) bool { return fio.BuiltinOptions().Main(o.Name) == name }
+	return func(o fio.Option) bool { return mainName(o) == name }
 }
 
 // placeOptions say where a job works, and nothing of what it does there.
@@ -156,7 +156,7 @@ func sectionPath(c *Case, report reporter) {
 		for _, jobs := range named {
 			for _, j := range jobs {
 				f := foundAt(file, max(j.own.Line, 1), 1, "[%s] works on %s in the current folder, not where "+
-					"its name says.", j.own.Name, j.load.Filename)
+					"its name says.", j.own.Name, j.Filename)
 				if len(jobs) == 1 {
 					f.Severity = finding.Info
 				}
@@ -169,6 +169,6 @@ func sectionPath(c *Case, report reporter) {
 // namedElsewhere says whether a section's name is a path, and its file is another one in the current folder.
 func (j *lintJob) namedElsewhere() bool {
 	return !j.src.Command && !j.partial && !j.tests() && j.measures() && strings.HasPrefix(j.own.Name, "/") &&
-		!unknown(j.own.Name) && j.load.Filename != "" && !strings.ContainsAny(j.load.Filename, `/:\`) &&
-		!j.given("directory") && !j.anyOpen("filename", "directory") && len(j.src.Passed) == 0
+		!unknown(j.own.Name) && j.Filename != "" && !strings.ContainsAny(j.Filename, `/:\`) &&
+		!j.given("directory") && !j.open("filename", "directory") && len(j.src.Passed) == 0
 }

@@ -11,9 +11,8 @@ import (
 )
 
 func sameBlocks(j *lintJob) *fault {
-	w := j.load
-	shared := w.SharedFile || j.given("filename") // whatever its name is
-	if !w.Sequential || !shared || w.OffsetIncrement > 0 || j.open("offset_increment") || j.open("rw") || w.Jobs < 2 &&
+	shared := j.SharedFile || j.given("filename") // whatever its name is
+	if !j.Sequential || !shared || j.OffsetIncrement > 0 || j.open("offset_increment") || j.open("rw") || j.Jobs < 2 &&
 		!j.unknown["numjobs"] || !j.given("numjobs") ||
 		strings.HasPrefix(j.last["zonemode"].Value, "zbd") {
 		return nil
@@ -22,7 +21,7 @@ func sameBlocks(j *lintJob) *fault {
 	if len(j.devices()) > 0 {
 		what = "device"
 	}
-	jobs := text.Plural(w.Jobs, "job")
+	jobs := text.Plural(j.Jobs, "job")
 	if j.open("numjobs") {
 		jobs = "The jobs of " + j.setting("numjobs", "")
 	}
@@ -31,16 +30,16 @@ func sameBlocks(j *lintJob) *fault {
 	}
 	f := j.found("filename numjobs", "%s %s the same blocks of one %s (no offset_increment).", jobs, j.verb(), what)
 	f.Alike = j.verb()
-	if w.Size > 0 && !j.anyOpen("size", "numjobs") {
+	if j.Size > 0 && !j.open("size", "numjobs") {
 		f.Fix = says("Add offset_increment=%s; the %s then has to hold %s. Or use directory= for a file per job.",
-			w.Size.Suffixed(), what, w.Size*units64(w.Jobs))
+			j.Size.Suffixed(), what, j.Size*units64(j.Jobs))
 	}
-	return lessen(f, j.anyOpen("ioengine", "numjobs") || !fio.UsesPageCache(w.Engine) || j.prepares() || w.Paced())
+	return lessen(f, j.open("ioengine", "numjobs") || !fio.UsesPageCache(j.Engine) || j.prepares() || j.Paced())
 }
 
 func neverWritten(j *lintJob) *fault {
 	c := j.of
-	if !j.load.Reads() || j.load.Writes() || j.open("rw") {
+	if !j.Reads() || j.Writes() || j.open("rw") {
 		return nil
 	}
 	for _, d := range j.devices() {
@@ -55,7 +54,7 @@ func neverWritten(j *lintJob) *fault {
 		if name != "truncate" && name != "fallocate" {
 			continue
 		}
-		for _, path := range j.load.Files() {
+		for _, path := range j.Files() {
 			if cmd.Has(path) && !c.documents[j.file].Written[path] {
 				return j.found("filename", "It reads %s, which %s in line %d made without writing it.", path, name, cmd.Line)
 			}
@@ -81,7 +80,7 @@ func destroys(f *script.File) bool {
 
 func rawWrite(j *lintJob) *fault {
 	c := j.of
-	if _, only := j.readOnly(); only || !j.load.Writes() && j.load.TrimShare == 0 || !j.measures() {
+	if _, only := j.readOnly(); only || !j.Writes() && j.TrimShare == 0 || !j.measures() {
 		return nil
 	}
 	var devices []string

@@ -218,7 +218,7 @@ func (c *Case) unknownName(table *fio.OptionTable, w written, r fio.Refusal) *fa
 	name := text.Clean(o.Name, 120)
 	f := w.says(o, "fio knows no option %q.", name)
 	if unmerged(o) {
-		f.Message = says("%s is git's mark of an unresolved merge: fio drops the job.", o.String())
+		f.Message = says("%s is git's mark of an unresolved merge: fio drops the job.", o)
 		f.Fix = "Resolve the merge."
 		return f
 	}
@@ -351,7 +351,7 @@ func sectionMisread(w written, report reporter) {
 
 func misread(w written, m fio.Misreading) *fault {
 	o := m.Option
-	f := w.says(o, "%s %s.", o.String(), m.Says)
+	f := w.says(o, "%s %s.", o, m.Says)
 	switch {
 	case m.New != "":
 		value := strings.Replace(o.Pad+o.Value, m.Old, m.New, 1)

@@ -10,15 +10,14 @@ import (
 )
 
 func manyReports(j *lintJob) *fault {
-	if j.load.Jobs < 4 || j.flag("group_reporting", false) {
+	if j.Jobs < 4 || j.flag("group_reporting", false) {
 		return nil
 	}
-	return j.found("numjobs", "fio prints %d reports and no percentiles over all jobs.", j.load.Jobs)
+	return j.found("numjobs", "fio prints %d reports and no percentiles over all jobs.", j.Jobs)
 }
 
 func ratePerJob(j *lintJob) *fault {
-	w := j.load
-	if w.Jobs < 2 || j.open("numjobs") {
+	if j.Jobs < 2 || j.open("numjobs") {
 		return nil
 	}
 	var sums []string
@@ -27,11 +26,11 @@ func ratePerJob(j *lintJob) *fault {
 			sums = append(sums, says("%s of %s, %s in all", each, what, all))
 		}
 	}
-	n := float64(w.Jobs)
-	add(w.Reads() && w.ReadRate > 0, w.ReadRate.String(), (w.ReadRate * units.Rate(n)).String(), "reads")
-	add(w.Writes() && w.WriteRate > 0, w.WriteRate.String(), (w.WriteRate * units.Rate(n)).String(), "writes")
-	add(w.Reads() && w.ReadIOPS > 0, w.ReadIOPS.String()+" IOPS", (w.ReadIOPS * units.IOPS(n)).String(), "reads")
-	add(w.Writes() && w.WriteIOPS > 0, w.WriteIOPS.String()+" IOPS", (w.WriteIOPS * units.IOPS(n)).String(), "writes")
+	n := float64(j.Jobs)
+	add(j.Reads() && j.ReadRate > 0, j.ReadRate.String(), (j.ReadRate * units.Rate(n)).String(), "reads")
+	add(j.Writes() && j.WriteRate > 0, j.WriteRate.String(), (j.WriteRate * units.Rate(n)).String(), "writes")
+	add(j.Reads() && j.ReadIOPS > 0, j.ReadIOPS.String()+" IOPS", (j.ReadIOPS * units.IOPS(n)).String(), "reads")
+	add(j.Writes() && j.WriteIOPS > 0, j.WriteIOPS.String()+" IOPS", (j.WriteIOPS * units.IOPS(n)).String(), "writes")
 	if len(sums) == 0 {
 		return nil
 	}
@@ -39,7 +38,7 @@ func ratePerJob(j *lintJob) *fault {
 	if len(j.src.File.Jobs()) > 1 {
 		of = " of [" + text.Clean(j.sec.Name, 120) + "]"
 	}
-	f := j.found("rate rate_iops", "Each of the %d jobs%s may do %s.", w.Jobs, of, strings.Join(sums, "; "))
+	f := j.found("rate rate_iops", "Each of the %d jobs%s may do %s.", j.Jobs, of, strings.Join(sums, "; "))
 	f.Alike = j.verb()
 	return f
 }
@@ -54,7 +53,7 @@ func (c *Case) unused(uses func(*lintJob) (used, known bool), report func(*lintJ
 	done := map[place]bool{}
 	var idle []*lintJob
 	for _, j := range c.jobs {
-		if !j.anyGiven(names...) || j.partial {
+		if !j.given(names...) || j.partial {
 			continue
 		}
 		if used, known := uses(j); used || !known {
@@ -88,11 +87,11 @@ func mixIgnored(c *Case, report reporter) {
 func syncsNothing(c *Case, report reporter) {
 	syncs := func(j *lintJob) (used, known bool) {
 		asked := func(name string) bool {
-			n, err := strconv.Atoi(strings.TrimSpace(j.last[name].Value))
+			n, err := strconv.Atoi(j.value(name))
 			return err == nil && n > 0
 		}
-		known = j.given("rw") && !j.anyOpen("rw", "fsync", "fdatasync") && (asked("fsync") || asked("fdatasync"))
-		return j.load.Writes(), known
+		known = j.given("rw") && !j.open("rw", "fsync", "fdatasync") && (asked("fsync") || asked("fdatasync"))
+		return j.Writes(), known
 	}
 	c.unused(syncs, func(j *lintJob) {
 		report(*j.found("fsync fdatasync", "%s writes nothing, so nothing is ever synced.", j.setting("rw", "read")))
@@ -108,7 +107,7 @@ func (j *lintJob) agrees() bool {
 		}
 		share, err := fio.ParseSize(strings.TrimSuffix(strings.TrimSpace(o.Value), "%"), 1024)
 		all := units.Bytes(100)
-		if (name == "rwmixread") != j.load.Reads() {
+		if (name == "rwmixread") != j.Reads() {
 			all = 0
 		}
 		if j.open(name) || err != nil || share == all {
@@ -135,7 +134,7 @@ func omission(j *lintJob) *fault {
 			limited = name
 		}
 	}
-	if limited == "" || strings.TrimSpace(j.last["io_submit_mode"].Value) == "offload" {
+	if limited == "" || j.value("io_submit_mode") == "offload" {
 		return nil
 	}
 	return j.found(limited,
@@ -145,7 +144,7 @@ func omission(j *lintJob) *fault {
 
 func everyIO(j *lintJob) *fault {
 	for _, name := range []string{"write_lat_log", "write_bw_log", "write_iops_log"} {
-		if j.given(name) && !j.anyGiven("log_avg_msec", "log_hist_msec", "log_max_value") {
+		if j.given(name) && !j.given("log_avg_msec", "log_hist_msec", "log_max_value") {
 			return j.found(name, "%s without log_avg_msec keeps a line in memory for each I/O.", name)
 		}
 	}

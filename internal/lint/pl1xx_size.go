@@ -1,11 +1,16 @@
 package lint
 
 import (
+	"cmp"
+	"path"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/script"
 	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
@@ -14,11 +19,11 @@ import (
 func cachedSet(j *lintJob) *fault {
 	const controller = units.GiB
 	total := j.total()
-	if total == 0 || tiny(j) || j.anyOpen("direct", "ioengine") {
+	if total == 0 || tiny(j) || j.open("direct", "ioengine") {
 		return nil
 	}
-	if !j.load.Buffered {
-		if j.load.Sequential || total >= controller {
+	if !j.Buffered {
+		if j.Sequential || total >= controller {
 			return nil
 		}
 		f := j.found("size", "Random I/O on %s in all may stay in the cache of a controller or drive.", total)
@@ -30,8 +35,8 @@ func cachedSet(j *lintJob) *fault {
 
 // repeats says whether a job goes over its blocks more than once.
 func (j *lintJob) repeats() bool {
-	loops := strings.TrimSpace(j.last["loops"].Value)
-	return j.load.TimeBased && j.load.Runtime > 0 || loops != "" && loops != "0" && loops != "1" && !j.open("loops")
+	loops := j.value("loops")
+	return j.TimeBased && j.Runtime > 0 || loops != "" && loops != "0" && loops != "1" && !j.open("loops")
 }
 
 // rereads says whether blocks that a job has read come again from memory. fio drops a file from the
@@ -39,7 +44,7 @@ func (j *lintJob) repeats() bool {
 // loop device read 128 MiB from it. Without its map, or without that drop, blocks come again.
 func (j *lintJob) rereads() bool {
 	return j.repeats() && !j.flag("invalidate", true) ||
-		j.load.TimeBased && j.load.Runtime > 0 && !j.load.Sequential && j.flag("norandommap", false) && !j.open("norandommap")
+		j.TimeBased && j.Runtime > 0 && !j.Sequential && j.flag("norandommap", false) && !j.open("norandommap")
 }
 
 // inMemory judges buffered I/O: reads that come again, and writes that nothing forces out.
@@ -52,12 +57,12 @@ func (j *lintJob) inMemory(c *Case, total units.Bytes) *fault {
 	case memory == 0:
 		memory, name = likely, "most machines' memory"
 	}
-	reads := j.load.Reads() && j.rereads()
-	writes := j.load.Writes() && !j.forcesOut() && !j.prepares()
+	reads := j.Reads() && j.rereads()
+	writes := j.Writes() && !j.forcesOut() && !j.prepares()
 	var what string
 	switch {
-	case total >= memory || !fio.UsesPageCache(j.load.Engine) ||
-		j.anyOpen("rw", "time_based"):
+	case total >= memory || !fio.UsesPageCache(j.Engine) ||
+		j.open("rw", "time_based"):
 		return nil
 	case reads:
 		what = "repeated reads are answered from there"
@@ -75,23 +80,22 @@ func (j *lintJob) inMemory(c *Case, total units.Bytes) *fault {
 
 // tiny says whether each job has so few blocks that PL106 speaks.
 func tiny(j *lintJob) bool {
-	w := j.load
-	return w.Size > 0 && j.bs() > 0 && !j.open("size") && !j.given("filesize") &&
-		(w.Size <= 16*j.bs() && w.Size < 16*units.MiB || w.Size < units.MiB)
+	return j.Size > 0 && j.bs() > 0 && !j.open("size") && !j.given("filesize") &&
+		(j.Size <= 16*j.bs() && j.Size < 16*units.MiB || j.Size < units.MiB)
 }
 
 func tinyFile(j *lintJob) *fault {
-	if !tiny(j) || j.anyOpen("bs", "rw") {
+	if !tiny(j) || j.open("bs", "rw") {
 		return nil
 	}
-	blocks := j.load.Size / j.bs()
-	message := says("Each job has a file of %s: %d blocks of %s", j.load.Size, blocks, j.bs())
+	blocks := j.Size / j.bs()
+	message := says("Each job has a file of %s: %d blocks of %s", j.Size, blocks, j.bs())
 	if blocks <= 1 {
-		message = says("Each job has a file of %s, one block: it %ss the same %s", j.load.Size, firstWord(j.verb()),
+		message = says("Each job has a file of %s, one block: it %ss the same %s", j.Size, firstWord(j.verb()),
 			j.bs())
 	}
-	again := !j.load.Sequential && j.repeats()
-	if blocks <= 1 && j.load.Sequential && (j.load.Depth <= 1 || fio.Synchronous(j.load.Engine) || j.prepares()) {
+	again := !j.Sequential && j.repeats()
+	if blocks <= 1 && j.Sequential && (j.Depth <= 1 || fio.Synchronous(j.Engine) || j.prepares()) {
 		return nil // the time of one I/O is what it measures
 	}
 	if again {
@@ -101,8 +105,8 @@ func tinyFile(j *lintJob) *fault {
 		message += " over and over"
 	}
 	f := j.found("size", "%s", message+".")
-	depth := units.Bytes(max(j.load.Depth, 1))
-	if fio.Synchronous(j.load.Engine) || j.anyOpen("iodepth", "ioengine") {
+	depth := units.Bytes(max(j.Depth, 1))
+	if fio.Synchronous(j.Engine) || j.open("iodepth", "ioengine") {
 		depth = 1
 	}
 	return lessen(f, !again || blocks > 1 && blocks >= depth) // a small file may be what is meant
@@ -115,7 +119,7 @@ func firstWord(s string) string {
 
 func straddles(j *lintJob) *fault {
 	bs := j.bs()
-	if bs == 0 || j.open("bs") || j.anyGiven("bssplit", "bsrange") {
+	if bs == 0 || j.open("bs") || j.given("bssplit", "bsrange") {
 		return nil
 	}
 	if chunk, where := j.of.chunkOf(j); chunk > 0 {
@@ -143,9 +147,9 @@ func (c *Case) chunkOf(j *lintJob) (units.Bytes, string) {
 	if c.Chunk > 0 {
 		return c.Chunk, "as given"
 	}
-	path := j.load.Filename
+	path := j.Filename
 	if path == "" {
-		path = j.load.Directory
+		path = j.Directory
 	}
 	l := c.documents[j.file]
 	device := path
@@ -174,23 +178,122 @@ func percentSize(j *lintJob) *fault {
 // processes; 0 when not known.
 func (j *lintJob) longest() time.Duration {
 	total := j.total()
-	if total == 0 || j.bs() == 0 || j.anyOpen("bs", "bsrange", "bssplit", "io_size") {
+	if total == 0 || j.bs() == 0 || j.open("bs", "bsrange", "bssplit", "io_size") {
 		return 0
 	}
 	return time.Duration(float64(total)/float64(j.bs())*1e7 + float64(total)*10)
 }
 
 func endsEarly(j *lintJob) *fault {
-	if j.load.Runtime == 0 || j.load.TimeBased || j.open("time_based") || j.load.Size == 0 || j.anyGiven("io_size",
+	if j.Runtime == 0 || j.TimeBased || j.open("time_based") || j.Size == 0 || j.given("io_size",
 		"loops", "number_ios", "fill_device") {
 		return nil
 	}
-	f := j.found("runtime", "The job ends as soon as its %s is done, even if that is long before %s.", j.load.Size,
-		text.Duration(j.load.Runtime))
-	if most := j.longest(); most > 0 && most < 5*time.Second && most < j.load.Runtime/5 {
+	f := j.found("runtime", "The job ends as soon as its %s is done, even if that is long before %s.", j.Size,
+		j.Runtime)
+	if most := j.longest(); most > 0 && most < 5*time.Second && most < j.Runtime/5 {
 		f.Severity = finding.Warn
 		f.Message = says("Even a disk drive finishes its %s in less than 5 s: the job ends then, not after %s.",
-			j.total(), text.Duration(j.load.Runtime))
+			j.total(), j.Runtime)
 	}
 	return f
+}
+
+func smallOnDevice(j *lintJob) *fault {
+	least := cmp.Or(j.ReadLeast, j.ReadBS)
+	if w := cmp.Or(j.WriteLeast, j.WriteBS); w > 0 && (least == 0 || w < least) {
+		least = w
+	}
+	if least == 0 || least >= 4*units.KiB || !j.Direct || len(j.devices()) == 0 || least%512 != 0 {
+		return nil
+	}
+	return j.found("bs bssplit bsrange", "Blocks of %s: a drive with sectors of 4 KiB refuses them or emulates them.",
+		least)
+}
+
+func partSectors(j *lintJob) *fault {
+	if !j.Direct || !j.given("bs") || j.given("bsrange", "bssplit") ||
+		j.open("bs", "direct", "buffered", "rw", "ioengine", "bsrange", "bssplit", "kb_base") ||
+		!fio.UsesPageCache(j.Engine) || strings.Contains(strings.ToLower(j.last["bs"].Value), "ib") { // PL128
+		return nil
+	}
+	for _, bs := range []units.Bytes{j.ReadBS, j.WriteBS} {
+		if bs%512 == 0 {
+			continue
+		}
+		f := j.found("bs", "Blocks of %d bytes are not whole sectors: with direct=1 devices, ext4 and xfs refuse them.",
+			bs)
+		return lessen(f, !j.namesEngine()) // the command that starts the file may give another
+	}
+	return nil
+}
+
+// fills says whether a job is there to write a whole device: size=100% or none, until it is done.
+func (j *lintJob) fills() bool {
+	size := j.value("size")
+	return j.Writes() && !j.Reads() && j.TrimShare == 0 && len(j.devices()) > 0 && (size == "100%" ||
+		!j.given("size")) &&
+		!j.timed() && !j.open("runtime", "size", "rw") && !j.given("io_size", "number_ios", "zonemode") &&
+		j.measures()
+}
+
+// timed says whether a job has a runtime, also one whose unit fio does not know: what is meant is no pass over all.
+func (j *lintJob) timed() bool {
+	return j.given("runtime") && strings.Trim(j.last["runtime"].Value, " 0") != ""
+}
+
+// passes is how many times each block of its region a job asks to be written.
+func (j *lintJob) passes() int {
+	loops, _ := strconv.Atoi(j.value("loops"))
+	return max(loops, 1)
+}
+
+func manyFills(j *lintJob) *fault {
+	n := max(j.Jobs, 1) * j.passes()
+	if !j.fills() || n < 4 || j.open("numjobs", "loops") || j.OffsetIncrement > 0 ||
+		j.open("offset_increment") {
+		return nil
+	}
+	return j.found("numjobs loops", "%s × %s write the device %d times.", text.Plural(max(j.Jobs, 1), "job"),
+		text.Plural(j.passes(), "loop"), n)
+}
+
+func holesInFill(j *lintJob) *fault {
+	c := j.of
+	n := c.drawn[filledBy{j.src, j.Filename}]
+	if !j.leavesHoles() || n >= 8 {
+		return nil
+	}
+	left := 1.0
+	for range n {
+		left *= 0.36788 // 1/e
+	}
+	f := j.found("norandommap", "norandommap leaves %s of the blocks unwritten.", text.Share(left))
+	return lessen(f, !fillName.MatchString(j.sec.Name) && !fillName.MatchString(path.Base(j.file.Name)) || c.filled(j))
+}
+
+// leavesHoles says whether a job is there to write a whole device, and draws its blocks with replacement.
+func (j *lintJob) leavesHoles() bool {
+	return j.fills() && !j.Sequential && j.flag("norandommap", false)
+}
+
+// filledBy is what the sections of a job file write.
+type filledBy struct {
+	src  *script.Job
+	name string
+}
+
+// fillName is a name that says that a job is there to write all of a device.
+var fillName = regexp.MustCompile(`(?i)fill|pre-?cond|condition|prep`)
+
+// filled says whether a job of the document before this one writes the same devices in sequence.
+func (c *Case) filled(j *lintJob) bool {
+	first := c.sequential[filledFile{j.file, j.Filename}]
+	return first != nil && first.sec.Line < j.sec.Line
+}
+
+// filledFile is what a job of a document writes.
+type filledFile struct {
+	file *script.File
+	name string
 }

@@ -26,8 +26,8 @@ func documentOf(f *script.File, jobs []*lintJob) *document {
 	d := &document{script.StorageOf(f), bursting(f), f.Match(creditVolume, creditTypes...), destroys(f)}
 	for _, job := range jobs {
 		for _, j := range job.all() {
-			if j.load.Writes() {
-				for _, path := range j.load.Files() {
+			if j.Writes() {
+				for _, path := range j.Files() {
 					d.Written[path] = true
 				}
 			}
@@ -116,7 +116,7 @@ func wrongStripe(c *Case, report reporter) {
 				if a.Assumed {
 					chunk += " (the default)"
 				}
-				*f = f.Saw("stripe unit", m.Unit.String(), chunk, says("line %d", a.Line))
+				*f = f.Saw("stripe unit", m.Unit, chunk, says("line %d", a.Line))
 			}
 			if m.Width != width && m.Width > 0 {
 				*f = f.Saw("stripe width in members", strconv.Itoa(m.Width), strconv.Itoa(width), says("line %d", a.Line))

@@ -10,12 +10,11 @@ import (
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/fio"
 	"plimsoll/internal/script"
-	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
 func endless(j *lintJob) *fault {
-	if !j.load.TimeBased || j.anyOpen("time_based", "runtime") || j.load.Runtime > 0 {
+	if !j.TimeBased || j.open("time_based", "runtime") || j.Runtime > 0 {
 		return nil
 	}
 	if o, given := j.last["runtime"]; given {
@@ -31,11 +30,10 @@ func endless(j *lintJob) *fault {
 const shortRun = 5 * time.Minute
 
 func noRamp(j *lintJob) *fault {
-	w := j.load
-	if !w.TimeBased || w.Runtime == 0 || w.Runtime >= shortRun || j.flag("ramp_time", false) || j.open("ramp_time") {
+	if !j.TimeBased || j.Runtime == 0 || j.Runtime >= shortRun || j.flag("ramp_time", false) || j.open("ramp_time") {
 		return nil
 	}
-	return j.found("runtime", "%s without ramp_time includes the warm-up.", text.Duration(w.Runtime))
+	return j.found("runtime", "%s without ramp_time includes the warm-up.", j.Runtime)
 }
 
 var (
@@ -62,8 +60,7 @@ func bursting(f *script.File) []cloud.InstanceFacts {
 
 func shortForBurst(j *lintJob) *fault {
 	const burst = 30 * time.Minute
-	w := j.load
-	if w.Runtime == 0 || w.Runtime >= burst {
+	if j.Runtime == 0 || j.Runtime >= burst {
 		return nil
 	}
 	var f *fault
@@ -77,7 +74,7 @@ func shortForBurst(j *lintJob) *fault {
 		if fall := facts.Burst.IOPS / facts.Baseline.IOPS; fall > steepest {
 			steepest = fall
 			f.Message = says("%s ends before a burst does: a %s does %s IOPS on EBS for 30 minutes a day and sustains "+
-				"%s IOPS.", text.Duration(w.Runtime), name, facts.Burst.IOPS, facts.Baseline.IOPS)
+				"%s IOPS.", j.Runtime, name, facts.Burst.IOPS, facts.Baseline.IOPS)
 		}
 		*f = f.Saw(name+" on EBS", says("%s IOPS, %s for 30 minutes a day; %s IOPS, %s sustained", facts.Burst.IOPS,
 			facts.Burst.Rate.SI(), facts.Baseline.IOPS, facts.Baseline.Rate.SI()), "", facts.String())
@@ -91,13 +88,13 @@ func shortForBurst(j *lintJob) *fault {
 		}
 	}
 	if len(l.credits) > 0 {
-		return j.found("runtime", "%s ends before a %s volume's credits run out.", text.Duration(w.Runtime), l.credits[0][:3])
+		return j.found("runtime", "%s ends before a %s volume's credits run out.", j.Runtime, l.credits[0][:3])
 	}
 	return nil
 }
 
 func repeatedRandom(j *lintJob) *fault {
-	if j.load.Sequential || j.flag("randrepeat", true) && j.given("allrandrepeat") || !j.flag("randrepeat", true) ||
+	if j.Sequential || j.flag("randrepeat", true) && j.given("allrandrepeat") || !j.flag("randrepeat", true) ||
 		j.given("randseed") {
 		return nil
 	}
@@ -136,16 +133,15 @@ func (j *lintJob) varies(options ...string) bool {
 func units64(n int) units.Bytes { return units.Bytes(max(n, 0)) }
 
 func rateBySmallest(j *lintJob) *fault {
-	w := j.load
-	read, write := w.HeldIOPS()
+	read, write := j.HeldIOPS()
 	var parts []string
 	add := func(asked, held units.IOPS, what string) {
 		if asked > 0 && held < asked {
 			parts = append(parts, says("%s of the %s %s IOPS", held, asked, what))
 		}
 	}
-	add(w.ReadIOPS, read, "read")
-	add(w.WriteIOPS, write, "write")
+	add(j.ReadIOPS, read, "read")
+	add(j.WriteIOPS, write, "write")
 	if len(parts) == 0 {
 		return nil
 	}
@@ -154,9 +150,8 @@ func rateBySmallest(j *lintJob) *fault {
 }
 
 func rateWithPauses(j *lintJob) *fault {
-	w := j.load
-	limited := w.Reads() && (w.ReadRate > 0 || w.ReadIOPS > 0) || w.Writes() && (w.WriteRate > 0 || w.WriteIOPS > 0)
-	if w.ThinkTime == 0 || !limited || j.flag("rate_ignore_thinktime", false) ||
+	limited := j.Reads() && (j.ReadRate > 0 || j.ReadIOPS > 0) || j.Writes() && (j.WriteRate > 0 || j.WriteIOPS > 0)
+	if j.ThinkTime == 0 || !limited || j.flag("rate_ignore_thinktime", false) ||
 		j.open("rate_ignore_thinktime") {
 		return nil
 	}
@@ -166,20 +161,19 @@ func rateWithPauses(j *lintJob) *fault {
 }
 
 func rampAboveRun(j *lintJob) *fault {
-	w := j.load
-	if w.Runtime == 0 || w.Ramp <= w.Runtime || j.anyOpen("runtime", "ramp_time") {
+	if j.Runtime == 0 || j.Ramp <= j.Runtime || j.open("runtime", "ramp_time") {
 		return nil
 	}
-	f := j.found("ramp_time", "The job warms up for %s and measures %s.", text.Duration(w.Ramp), text.Duration(w.Runtime))
+	f := j.found("ramp_time", "The job warms up for %s and measures %s.", j.Ramp, j.Runtime)
 	const swapped = 10
-	return lessen(f, w.Ramp < swapped*w.Runtime)
+	return lessen(f, j.Ramp < swapped*j.Runtime)
 }
 
 func loopsWithTime(j *lintJob) *fault {
-	once := slices.Contains([]string{"", "0", "1"}, strings.TrimSpace(j.last["loops"].Value))
-	if once || !j.load.TimeBased || j.load.Runtime == 0 {
+	once := slices.Contains([]string{"", "0", "1"}, j.value("loops"))
+	if once || !j.TimeBased || j.Runtime == 0 {
 		return nil
 	}
-	return j.found("loops", "The job ends after %s, whatever %s says.", text.Duration(j.load.Runtime),
+	return j.found("loops", "The job ends after %s, whatever %s says.", j.Runtime,
 		j.setting("loops", ""))
 }

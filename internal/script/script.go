@@ -7,6 +7,7 @@ package script
 
 import (
 	"bytes"
+	"fmt"
 	"iter"
 	"path"
 	"regexp"
@@ -135,9 +136,8 @@ type Passed struct {
 // option, section or command behind it, and ahead of everything the whole file; behind something it
 // covers its line.
 type Disable struct {
-	Line   int
-	Codes  []string
-	Reason string
+	Line  int
+	Codes []string
 	// Malformed is true for a comment that names plimsoll and silences nothing by its form.
 	Malformed bool
 	// from and to are the lines it covers; alone, while they are not known, that it has a line of
@@ -336,7 +336,7 @@ func looksLikeJob(lines []string) bool {
 	return told && foreign <= 1+own/2
 }
 
-var disableForm = regexp.MustCompile(`plimsoll:\s*disable=([A-Za-z0-9,]+)[ \t]*(.*)`)
+var disableForm = regexp.MustCompile(`plimsoll:\s*disable=([A-Za-z0-9,]+)`)
 
 // malformed is a comment that means to silence something: plimsoll: ignore PL107, plimsoll: disable
 // PL107.
@@ -364,8 +364,7 @@ func (f *File) disables() {
 		}
 		f.Disables = append(f.Disables, Disable{
 			Line: i + 1, Codes: strings.Split(strings.ToUpper(m[1]), ","),
-			Reason: strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(m[2]), "-->")),
-			alone:  before == "#" || before == ";" || before == "<!--" || before == "//",
+			alone: before == "#" || before == ";" || before == "<!--" || before == "//",
 		})
 	}
 }
@@ -532,4 +531,68 @@ func ownOption(line string) bool {
 	name, _, _ := strings.Cut(line, "=")
 	_, known := fio.BuiltinOptions().Lookup(strings.TrimSpace(name))
 	return known
+}
+
+// JobFile is the job file that a text is, or the jobs of a document as one: those of each command wait for the
+// command before it. A word that the document does not give is an error.
+func JobFile(name string, text []byte, opts fio.ParseOptions) (*fio.JobFile, error) {
+	f := Parse(name, text, Options{Env: opts.Env, Include: opts.Include})
+	if f.Kind == JobText || NamesJob(name) || len(f.Jobs) == 0 {
+		return fio.ParseJobFile(name, text, opts)
+	}
+	all := &fio.JobFile{Name: name}
+	for _, j := range f.Jobs {
+		first := true
+		for _, s := range j.File.EachJob() {
+			if j.Partial {
+				return nil, fmt.Errorf("%s:%d: not all words of this command are known: write them out", name, j.Line)
+			}
+			job := fio.Section{Name: s.Name, Line: s.Line}
+			if first && len(all.Sections) > 0 {
+				job.Options = []fio.Option{{Name: "stonewall", Bare: true}}
+			}
+			first = false
+			for _, o := range s.Options {
+				if j.Command && unknownWords(o.Value) {
+					return nil, fmt.Errorf("%s:%d: %s is not known: write it out", name, o.Line, fio.Clip(o.Value))
+				}
+				if o.Name != "name" {
+					job.Options = append(job.Options, o)
+				}
+			}
+			all.Sections = append(all.Sections, job)
+		}
+	}
+	return all, all.Bounded()
+}
+
+// MisreadSection says what fio makes of the line that begins a section, where that is not what it looks like;
+// false for any other line, and for one that begins another section than that of the name.
+func MisreadSection(raw, name string) (m fio.Misreading, odd bool) {
+	line := fio.StripComment(raw)
+	if !strings.HasPrefix(line, "[") || fio.SectionName(line) != name {
+		return m, false
+	}
+	shown, global := fio.Clip(line), (fio.Section{Name: name}).Global()
+	job := fmt.Sprintf("a job named %q", fio.Clip(name))
+	if global {
+		job = "a global section"
+	}
+	switch {
+	case !strings.Contains(line, "]"):
+		m.Says = fmt.Sprintf("%s has no ] at its end: fio drops the last character and reads %s", shown, job)
+		m.Old, m.New = line, line+"]"
+	case !strings.HasSuffix(line, "]"):
+		m.Says = fmt.Sprintf("%s does not end with ]: fio takes all of the line but its last character, and reads %s",
+			shown, job)
+	case strings.EqualFold(strings.TrimSpace(name), "global") && !global:
+		m.Says, m.Hint = fmt.Sprintf("%s is not [global] to fio: it reads %s", shown, job), "[global]"
+	default:
+		return m, false
+	}
+	if meant := strings.ToLower(strings.TrimLeft(line, "[ \t")); strings.HasPrefix(meant, "global") &&
+		!global {
+		m.Says += ", whose options reach no other"
+	}
+	return m, true
 }

@@ -47,7 +47,6 @@ type Mount struct {
 	Device, Point string
 	Line, Col     int
 	Block         int
-	Options       string
 	scope         string
 }
 
@@ -356,13 +355,12 @@ func (s *Storage) mount(cmd Command) {
 		return
 	}
 	m := &Mount{
-		Device:  deviceName(operands[0].Text),
-		Point:   path.Clean(operands[1].Text),
-		Line:    operands[0].Line,
-		Col:     operands[0].Col,
-		Block:   cmd.Block,
-		Options: opts["options"].Text,
-		scope:   cmd.Scope,
+		Device: deviceName(operands[0].Text),
+		Point:  path.Clean(operands[1].Text),
+		Line:   operands[0].Line,
+		Col:    operands[0].Col,
+		Block:  cmd.Block,
+		scope:  cmd.Scope,
 	}
 	s.double(m)
 	if a := s.arrays[m.Device]; a != nil {

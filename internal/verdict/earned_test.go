@@ -129,7 +129,7 @@ func TestDoubtedSyncsMissNothing(t *testing.T) {
 // In a simulated machine rates are scaled and latencies are not judged.
 func TestThresholdsOfASimulatedMachine(t *testing.T) {
 	m := diagnose.Measurement{Result: long(500), Ceiling: volumes(510)}
-	m.Result.Total.Write.Lat = fio.Latency{N: 1, Mean: 160e6}
+	m.Total.Write.Lat = fio.Latency{N: 1, Mean: 160e6}
 	for text, want := range map[string]Outcome{
 		"write.iops >= 4900":           Met, // a tenth of them
 		"write.iops >= 5100":           Missed,

@@ -58,7 +58,7 @@ func TestWhatIsNotKnownIsAskedFor(t *testing.T) {
 	const job, storage = "neither job nor limits are known", "no limit is known"
 	brought := func(source string, loads ...fio.Workload) Scenario {
 		m := named(1, 60)
-		m.Result.Source, m.Result.Workloads = source, loads
+		m.Source, m.Workloads = source, loads
 		return m
 	}
 	for name, c := range map[string]struct {

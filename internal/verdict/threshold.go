@@ -99,7 +99,7 @@ func doubt(t ThresholdResult, m diagnose.Measurement, scale float64) string {
 	metric := t.Threshold.Metric
 	switch short, simulated := m.TooShort(), scale > 0; {
 	case short:
-		return fmt.Sprintf("%s is too short for an interval", text.Duration(m.Result.Measured))
+		return fmt.Sprintf("%s is too short for an interval", text.Duration(m.Measured))
 	case simulated && metric.Quantity.IsLatency():
 		return "simulated: latencies are not those of the real machine"
 	case simulated && t.Threshold.OfCeiling > 0 && m.Ceiling.Binding().Kind == ceiling.Concurrency:
@@ -110,7 +110,7 @@ func doubt(t ThresholdResult, m diagnose.Measurement, scale float64) string {
 		if below && t.Threshold.Op.Holds(t.Measured, t.Limit) {
 			return ""
 		}
-		return m.Result.SyncsInclude()
+		return m.SyncsInclude()
 	case !metric.Quantity.IsLatency():
 		return noise(t, m.Result.IOPS)
 	}

@@ -174,7 +174,7 @@ func TestTransactionsAreThoseOfThePeak(t *testing.T) {
 // A real machine's latencies are judged and a simulated one's are not; scale 0 is a real one.
 func TestScaleOfALimit(t *testing.T) {
 	m := diagnose.Measurement{Result: long(500), Ceiling: volumes(510)}
-	m.Result.Total.Write.Lat = fio.Latency{N: 1, Mean: 16e6}
+	m.Total.Write.Lat = fio.Latency{N: 1, Mean: 16e6}
 	for _, c := range []struct {
 		text  string
 		scale float64
@@ -267,7 +267,7 @@ func TestWhatCouldNotBeJudgedIsSaid(t *testing.T) {
 // What makes a scenario invalid or a machine fail comes into the summary of a run, too.
 func TestReasonsOfARun(t *testing.T) {
 	invalid, stopped := named(1, 60), named(2, 60)
-	invalid.Result.State, stopped.Result.State = result.Invalid, result.Interrupted
+	invalid.State, stopped.State = result.Invalid, result.Interrupted
 	got := OfRun([]Scenario{invalid, stopped}, nil)
 	want := []string{
 		"Scenario 1 s is invalid: its figures must not be trusted.", "Scenario 2 s was interrupted, so it measured nothing.",
@@ -275,7 +275,7 @@ func TestReasonsOfARun(t *testing.T) {
 	if got.Verdict != Invalid || !slices.Equal(got.Reasons, want) {
 		t.Errorf("%+v", got)
 	}
-	invalid.Result.Reasons = []string{"Reads came from memory.", "more"}
+	invalid.Reasons = []string{"Reads came from memory.", "more"}
 	if got := OfRun([]Scenario{invalid}, nil); got.Reasons[0] != "Scenario 1 s is invalid: Reads came from memory." {
 		t.Errorf("%+v", got)
 	}

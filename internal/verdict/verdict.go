@@ -57,10 +57,10 @@ func ofSeverity(s finding.Severity) Verdict {
 // judged or by a ceiling that was reached; without either the scenario is measured. One without a
 // result, or still waiting, has no verdict ("").
 func Of(m Scenario, findings []finding.Finding) Verdict {
-	if m.Result == nil || m.Result.State == result.Waiting {
+	if m.Result == nil || m.State == result.Waiting {
 		return ""
 	}
-	if m.Result.State == result.Invalid || m.Result.State == result.Interrupted {
+	if m.State == result.Invalid || m.State == result.Interrupted {
 		return Invalid
 	}
 	v := Pass
@@ -244,8 +244,8 @@ func earn(runs []Scenario) string {
 	var longest time.Duration
 	for _, m := range runs {
 		if m.Result != nil && m.TooShort() {
-			short.Say("%s (%s)", m.Label(), text.Duration(m.Result.Measured))
-			longest = max(longest, m.Result.Measured)
+			short.Say("%s (%s)", m.Label(), text.Duration(m.Measured))
+			longest = max(longest, m.Measured)
 		}
 	}
 	switch {
@@ -258,7 +258,7 @@ func earn(runs []Scenario) string {
 			text.Several(runs, "scenario"), text.Some(short, 4))
 	}
 	if !slices.ContainsFunc(runs, func(m Scenario) bool {
-		return m.Result == nil || m.Result.Source == "" || len(m.Result.Workloads) > 0
+		return m.Result == nil || m.Source == "" || len(m.Workloads) > 0
 	}) {
 		return "Nothing could be judged: neither job nor limits are known (--job, --volumes)."
 	}
@@ -270,13 +270,13 @@ func (m Scenario) reasons() (all []reason, met int) {
 	say := func(v Verdict, format string, args ...any) {
 		all = append(all, reason{v, "Scenario " + m.Label() + fmt.Sprintf(format, args...), 1})
 	}
-	switch m.Result.State { //nolint:exhaustive // the others are judged by thresholds and findings
+	switch m.State { //nolint:exhaustive // the others are judged by thresholds and findings
 	case result.Interrupted:
 		say(Invalid, " was interrupted, so it measured nothing.")
 	case result.Invalid:
 		why := "its figures must not be trusted"
-		if len(m.Result.Reasons) > 0 {
-			why = strings.TrimSuffix(m.Result.Reasons[0], ".")
+		if len(m.Reasons) > 0 {
+			why = strings.TrimSuffix(m.Reasons[0], ".")
 		}
 		say(Invalid, " is invalid: %s.", why)
 	}

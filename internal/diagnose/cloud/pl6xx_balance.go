@@ -44,7 +44,7 @@ func emptier(x, y bucket) int { return cmp.Compare(x.lasts(), y.lasts()) }
 func burstBalance(c *diagnose.Case, report diagnose.Report) {
 	if steady := steadyVolumes(c); len(steady) > 0 {
 		report(finding.Fine(strings.Join(steady, ", "),
-			"the volumes of %s have no burst credits to run out", text.Some(steady, 3)))
+			"the volumes of %s have no burst credits to run out", steady))
 	}
 	for _, b := range buckets(c) {
 		f := finding.New(b.subject, "%s", b.says()).
@@ -55,7 +55,7 @@ func burstBalance(c *diagnose.Case, report diagnose.Report) {
 		case len(c.Runs) > 0 && !touched:
 			continue
 		case short && b.left.Left >= nearlySpent:
-			f.Say("%s The run asks for more than that for %s.", f.Message, text.Duration(need))
+			f.Say("%s The run asks for more than that for %s.", f.Message, need)
 		case b.left.Left < nearlySpent || short:
 		case len(c.Runs) > 0:
 			continue // PL406, PL601 and PL602 tell by its figures
@@ -68,7 +68,7 @@ func burstBalance(c *diagnose.Case, report diagnose.Report) {
 
 // says tells how long the burst goes on.
 func (b bucket) says() string {
-	head := fmt.Sprintf("%s had %s of its burst credits left at %s", sentence(b.who), text.Percent(b.left.Left),
+	head := finding.Says("%s had %v of its burst credits left at %s", sentence(b.who), b.left.Left,
 		clock(b.left.At))
 	switch {
 	case b.left.Left == 0:
@@ -76,8 +76,8 @@ func (b bucket) says() string {
 	case b.full == 0:
 		return fmt.Sprintf("%s: %s is a burst, and %s is sustained.", head, b.burst, b.lasting)
 	}
-	return fmt.Sprintf("%s: its burst of %s lasts %s at full rate, then drops to %s; a shorter test sees only the burst.",
-		head, b.burst, text.Duration(b.lasts()), b.lasting)
+	return finding.Says("%s: its burst of %s lasts %s at full rate, then drops to %s; a shorter test sees only the burst.",
+		head, b.burst, b.lasts(), b.lasting)
 }
 
 // burstTime is how long the runs load the storage when their own limits let them exceed the lasting
@@ -101,7 +101,7 @@ func burstTime(c *diagnose.Case, b bucket) (need time.Duration, touched bool) {
 			need, covered = need+m.Scenario.Ramp+m.Scenario.Runtime, false
 			continue
 		}
-		need, covered = need+m.Result.Measured, covered && m.IOPS() > aboveLasting*low.IOPS
+		need, covered = need+m.Measured, covered && m.IOPS() > aboveLasting*low.IOPS
 	}
 	if covered {
 		return 0, touched
@@ -159,18 +159,18 @@ func volumeBucket(v topology.Volume) (bucket, bool) {
 	if more := v.Burst.IOPS - v.Sustained.IOPS; v.BurstIOs > 0 && more > 0 {
 		b.burst, b.lasting = v.Burst.IOPS.String()+" IOPS", v.Sustained.IOPS.String()+" IOPS"
 		b.full = seconds(v.BurstIOs / float64(more))
-		how = fmt.Sprintf("%s × %s I/Os ÷ (%s - %s IOPS)", text.Percent(v.Balance.Left), units.IOPS(v.BurstIOs),
+		how = finding.Says("%v × %s I/Os ÷ (%s - %s IOPS)", v.Balance.Left, units.IOPS(v.BurstIOs),
 			v.Burst.IOPS, v.Sustained.IOPS)
 	} else if more := v.Burst.Rate - v.Sustained.Rate; v.BurstBytes > 0 && more > 0 {
 		b.burst, b.lasting = v.Burst.Rate.String(), v.Sustained.Rate.String()
 		b.full = seconds(float64(v.BurstBytes) / float64(more))
 		b.kinds = append(b.kinds, ceiling.VolumeRate)
-		how = fmt.Sprintf("%s × %s ÷ (%s - %s)", text.Percent(v.Balance.Left), v.BurstBytes, v.Burst.Rate, v.Sustained.Rate)
+		how = finding.Says("%v × %s ÷ (%s - %s)", v.Balance.Left, v.BurstBytes, v.Burst.Rate, v.Sustained.Rate)
 	} else {
 		return bucket{}, false
 	}
 	b.seen = b.credits(name).
-		Saw("the burst of "+name+" lasts", text.Duration(b.lasts()), "", how+"; "+diagnose.Origin(v.Origin))
+		Saw("the burst of "+name+" lasts", b.lasts(), "", how+"; "+diagnose.Origin(v.Origin))
 	return b, true
 }
 
@@ -191,8 +191,8 @@ func instanceBucket(c *diagnose.Case) (bucket, bool) {
 			subject: who, who: who, left: *left, full: i.BurstFor, burst: burst, lasting: lasting, kinds: []ceiling.Kind{kind},
 		}
 		if b.seen = b.credits(who + ", " + what); b.full > 0 {
-			b.seen = b.seen.Saw("its burst lasts", text.Duration(b.lasts()), "", fmt.Sprintf("%s × %s of a full bucket; %s",
-				text.Percent(left.Left), text.Duration(b.full), diagnose.Origin(i.Origin)))
+			b.seen = b.seen.Saw("its burst lasts", b.lasts(), "", finding.Says("%v × %s of a full bucket; %s",
+				left.Left, b.full, diagnose.Origin(i.Origin)))
 		}
 		own = append(own, b)
 	}

@@ -3,10 +3,10 @@ package cloud
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
+	"plimsoll/internal/block"
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/cloud"
 	"plimsoll/internal/diagnose"
@@ -21,9 +21,9 @@ func Rules() []*diagnose.Rule {
 		"PL601": diagnose.Each(instanceBurst),
 		"PL602": diagnose.Each(volumeBurst),
 		"PL603": exceeded(diagnose.OfVolume,
-			"The volumes counted demand above their provisioned %s for up to %s of the run: they limit the result."),
+			"The volumes counted demand above their provisioned %s for up to %v of the run: they limit the result."),
 		"PL604": exceeded(diagnose.OfMachine,
-			"The instance's limit on storage %s was exceeded for up to %s of the run: its volumes are not the limit."),
+			"The instance's limit on storage %s was exceeded for up to %v of the run: its volumes are not the limit."),
 		"PL605": burstBalance,
 		"PL606": lostAtStop,
 	})
@@ -46,8 +46,8 @@ func instanceBurst(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding)
 			again = " in " + text.Duration(i.BurstPer)
 		}
 		f = f.Saw("limits of "+who,
-			fmt.Sprintf("sustained %s IOPS and %s; for %s%s %s IOPS and %s", i.Baseline.IOPS, i.Baseline.Rate.SI(),
-				text.Duration(i.BurstFor), again, i.Burst.IOPS, i.Burst.Rate.SI()), "", diagnose.Origin(i.Origin))
+			finding.Says("sustained %s IOPS and %s; for %s%s %s IOPS and %s", i.Baseline.IOPS, i.Baseline.Rate.SI(),
+				i.BurstFor, again, i.Burst.IOPS, i.Burst.Rate.SI()), "", diagnose.Origin(i.Origin))
 	}
 	return f
 }
@@ -60,7 +60,7 @@ func volumeBurst(_ *diagnose.Case, m diagnose.Measurement) finding.Finding {
 func exceeded(of func(cloud.EBSStats) (iops, rate time.Duration), format string) diagnose.Check {
 	return diagnose.Each(func(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 		if what, share, ev := m.Exceeded(of); share > 0 {
-			f = m.Finds(format, what, text.Percent(share)).Shown(ev)
+			f = m.Finds(format, what, share).Shown(ev)
 		}
 		return f
 	})
@@ -76,7 +76,7 @@ func bursting(m diagnose.Measurement, of func(ceiling.Bound) bool, who string) (
 	if low == nil || m.IOPS() <= aboveLasting*low.IOPS {
 		return f
 	}
-	ran := m.Result.Measured
+	ran := m.Measured
 	mean, _, outlasts := m.Ceiling.Over(ran) // a mean of 0 of a run that does not outlast it
 	i := slices.IndexFunc(m.Ceiling.Bounds, func(b ceiling.Bound) bool {
 		return b.Burst && b.SameResource(*low) && b.IOPS > low.IOPS &&
@@ -102,13 +102,39 @@ func bursting(m diagnose.Measurement, of func(ceiling.Bound) bool, who string) (
 	if mean > 0 {
 		f.Say("%s over %s is more than a burst of %s explains, which allows %s IOPS on average and %s once it is spent: "+
 			"the assumed limit or time is wrong.",
-			got, text.Duration(ran), text.Duration(allowed.BurstFor), mean, sustained)
+			got, ran, allowed.BurstFor, mean, sustained)
 	}
 	f = f.Saw("measured", got, "at most "+sustained, "fio, scenario "+m.Label()).
 		Saw("sustained limit, "+low.Label(), low.IOPS.String()+" IOPS", "", low.How+"; "+diagnose.Origin(low.Origin))
 	if allowed.BurstFor > 0 {
-		f = f.Saw("time measured", text.Duration(ran), "more than the "+text.Duration(allowed.BurstFor)+" of the burst",
+		f = f.Saw("time measured", ran, "more than the "+text.Duration(allowed.BurstFor)+" of the burst",
 			diagnose.Origin(allowed.Origin))
 	}
 	return f
+}
+
+// lostAtStop finds the paths on drives that a cloud's machine loses when it stops or fails. A mirror of which a
+// member stays keeps what is on it.
+func lostAtStop(c *diagnose.Case, report diagnose.Report) {
+	seen := map[string]bool{}
+	for _, t := range c.Targets() {
+		if seen[t.Path] {
+			continue
+		}
+		seen[t.Path] = true
+		leaves := c.Tree().Leaves(t.Device)
+		local := slices.DeleteFunc(slices.Clone(leaves), func(d *block.Device) bool { return !cloud.IsLocal(d.Model) })
+		a := c.Topology.Array(t.Array)
+		if len(local) == 0 || a != nil && a.Level.Mirrored() && len(local) < len(leaves) {
+			continue
+		}
+		var names []string
+		for _, d := range local {
+			names = append(names, d.Name)
+		}
+		report(finding.New(t.Path, "%s (%s) is on instance storage (%s): it is lost when the machine stops or fails.",
+			t.Path, t.Role, names).
+			Saw("model of "+names[0], local[0].Model, "a volume that outlives the machine",
+				diagnose.Sysfs(names[0], "device/model")))
+	}
 }

@@ -74,8 +74,8 @@ func fleetOverlap(c *diagnose.FleetCase, report diagnose.Report) {
 		if s.Common >= overlapShare {
 			continue
 		}
-		f := s.Finds("All hosts measured together for %s of the planned time.", text.Percent(s.Common)).
-			Saw("common window", text.Percent(s.Common), "at least 95 %", "seconds of each host")
+		f := s.Finds("All hosts measured together for %v of the planned time.", s.Common).
+			Saw("common window", s.Common, "at least 95 %", "seconds of each host")
 		if s.Common < overlapLeast {
 			f.Severity = finding.Invalid
 		}
@@ -88,10 +88,10 @@ func fleetStraggler(c *diagnose.FleetCase, report diagnose.Report) {
 		for _, h := range s.Stragglers() {
 			what := "of what the other hosts do (median)"
 			if h.Own {
-				what = fmt.Sprintf("of its ceiling, the other hosts %s of theirs (median)", text.Percent(h.Others))
+				what = finding.Says("of its ceiling, the other hosts %v of theirs (median)", h.Others)
 			}
-			report(finding.New(h.Host+", "+s.Label(), "%s reaches %s %s.", h.Host, text.Percent(h.Of), what).In([]int{s.ID}).
-				Saw("share", text.Percent(h.Of), "at least "+text.Percent(diagnose.StragglerShare*h.Others), "common window"))
+			report(finding.New(h.Host+", "+s.Label(), "%s reaches %v %s.", h.Host, h.Of, what).In([]int{s.ID}).
+				Saw("share", h.Of, "at least "+text.Percent(diagnose.StragglerShare*h.Others), "common window"))
 		}
 	}
 }
@@ -120,7 +120,7 @@ func fleetUnlike(c *diagnose.FleetCase, report diagnose.Report) {
 		f := finding.New(name, "")
 		var all []string
 		for _, v := range byRarity {
-			all = append(all, fmt.Sprintf("%s on %s", text.Clean(v, 120), text.Some(values[v], 3)))
+			all = append(all, finding.Says("%s on %s", text.Clean(v, 120), values[v]))
 			f = f.Saw(text.Some(values[v], 8), v, "", "")
 		}
 		f.Say("%s differs between the hosts: %s.", name, text.Some(all, 4))
@@ -138,15 +138,15 @@ func sharedBottleneck(c *diagnose.FleetCase, report diagnose.Report) {
 				break
 			}
 			alone, together = alone+h.Alone, together+h.Rate.Center
-			f = f.Saw(h.Host, fmt.Sprintf("%s IOPS, %s of what it reaches alone", units.IOPS(h.Rate.Center),
-				text.Percent(h.Rate.Center/h.Alone)),
+			f = f.Saw(h.Host, finding.Says("%s IOPS, %v of what it reaches alone", units.IOPS(h.Rate.Center),
+				h.Rate.Center/h.Alone),
 				units.IOPS(h.Alone).String()+" IOPS alone", "common window")
 		}
 		if alone <= 0 || together >= noisyShare*alone {
 			continue
 		}
-		f.Say("Together the hosts reach %s IOPS, %s of the %s that they reach one after the other.",
-			units.IOPS(together), text.Percent(together/alone), units.IOPS(alone))
+		f.Say("Together the hosts reach %s IOPS, %v of the %s that they reach one after the other.",
+			units.IOPS(together), together/alone, units.IOPS(alone))
 		report(f)
 	}
 }
@@ -154,8 +154,8 @@ func sharedBottleneck(c *diagnose.FleetCase, report diagnose.Report) {
 func fleetClock(c *diagnose.FleetCase, report diagnose.Report) {
 	for _, h := range c.Hosts {
 		if h.Clock > clockLimit {
-			report(finding.New(h.Name, "The clock of %s may be off by %s.", h.Name, text.Duration(h.Clock)).
-				Saw("clock error", text.Duration(h.Clock), "at most "+text.Duration(clockLimit), ""))
+			report(finding.New(h.Name, "The clock of %s may be off by %s.", h.Name, h.Clock).
+				Saw("clock error", h.Clock, "at most "+text.Duration(clockLimit), ""))
 		}
 	}
 }

@@ -25,8 +25,8 @@ var inMemory = []string{"rootfs", "tmpfs", "ramfs", "overlay"}
 // boots says whether the machine that was looked at boots from what it has now. One whose root is
 // in memory, a live image, a container or the lab, is set up by something else, and its /etc says
 // nothing.
-func boots(c *diagnose.Case) bool {
-	if c.Host == nil || c.Topology == nil || c.Topology.Tree == nil {
+func boots(c *facts) bool {
+	if c.Topology == nil || c.Topology.Tree == nil {
 		return false
 	}
 	return !slices.ContainsFunc(c.Topology.Tree.Mounts,
@@ -37,7 +37,7 @@ func boots(c *diagnose.Case) bool {
 // array is called.
 var driverNames = regexp.MustCompile(`^/dev/(nvme\d|sd[a-z]|xvd[a-z]|vd[a-z]|zd\d|dm-\d|md12\d$)`)
 
-func wrongFstab(c *diagnose.Case, report diagnose.Report) {
+func wrongFstab(c *facts, report reporter) {
 	if !boots(c) || !c.Host.Boot.FstabKnown {
 		return
 	}
@@ -50,7 +50,7 @@ func wrongFstab(c *diagnose.Case, report diagnose.Report) {
 			report(finding.Fine(m.Point, "a unit of systemd mounts %s", m.Point))
 			continue
 		}
-		f := finding.Finding{Subject: m.Point}
+		f := fault{Subject: m.Point}
 		i := slices.IndexFunc(c.Host.Boot.Fstab, func(l host.Fstab) bool { return l.Point == m.Point })
 		if part := m.Root != "" && m.Root != "/"; part && (i < 0 || slices.Contains(c.Host.Boot.Fstab[i].Options, "bind")) {
 			continue // of another mount
@@ -65,7 +65,7 @@ func wrongFstab(c *diagnose.Case, report diagnose.Report) {
 					strings.NewReplacer(`\`, `\134`, " ", `\040`, "\t", `\011`, "\n", `\012`).Replace(m.Point),
 					m.FS,
 				)
-				f.Commands = []string{"echo " + text.ShellQuote(line) + " >> /etc/fstab"}
+				f = f.Run("echo %s >> /etc/fstab", line)
 			}
 			report(f)
 			continue
@@ -78,7 +78,7 @@ func wrongFstab(c *diagnose.Case, report diagnose.Report) {
 }
 
 // fstabLine holds a line against what is mounted.
-func fstabLine(c *diagnose.Case, m diagnose.Mounted, d *block.Device, l host.Fstab, f *finding.Finding) bool {
+func fstabLine(c *facts, m diagnose.Mounted, d *block.Device, l host.Fstab, f *fault) bool {
 	where := fmt.Sprintf("/etc/fstab:%d", l.Line)
 	kind, value, tagged := strings.Cut(l.Spec, "=")
 	other := c.Topology.Tree.Device(l.Spec)
@@ -113,7 +113,7 @@ func fstabLine(c *diagnose.Case, m diagnose.Mounted, d *block.Device, l host.Fst
 }
 
 // raids lists the md arrays below the tested paths that a boot has to bring back; none where /etc was not seen.
-func raids(c *diagnose.Case) []*block.Device {
+func raids(c *facts) []*block.Device {
 	var all []*block.Device
 	for _, t := range c.Targets() {
 		if !boots(c) || !c.Host.Boot.FstabKnown {
@@ -134,16 +134,15 @@ var ownName = regexp.MustCompile(`^[A-Za-z_][\w.-]*$`)
 // arrayLine is the command that prints an ARRAY line for the array as it is called now. One that
 // came up as another host's, md127 and /dev/md/HOST:NAME, is called by its own name again, unless
 // another array is.
-func arrayLine(c *diagnose.Case, d *block.Device) string {
+func arrayLine(c *facts, d *block.Device) string {
 	_, name, _ := strings.Cut(d.MD.Name, ":")
 	own, uuid := "/dev/md/"+name, block.BareUUID(d.MD.UUID)
 	if len(uuid) != 32 || !ownName.MatchString(name) || !slices.Contains(d.Links, "/dev/md/"+d.MD.Name) ||
 		c.Topology.Tree.Device(own) != nil {
-		return "mdadm --detail --brief " + text.ShellQuote(d.Path)
+		return finding.Shell("mdadm --detail --brief %s", d.Path)
 	}
-	return "echo " + text.ShellQuote(
-		fmt.Sprintf("ARRAY %s UUID=%s:%s:%s:%s", own, uuid[:8], uuid[8:16], uuid[16:24], uuid[24:]),
-	)
+	return finding.Shell("echo %s",
+		fmt.Sprintf("ARRAY %s UUID=%s:%s:%s:%s", own, uuid[:8], uuid[8:16], uuid[16:24], uuid[24:]))
 }
 
 // identifies says that an ARRAY line is an array's: each identity that it gives must be the array's
@@ -160,7 +159,7 @@ func callsIt(a host.Array, d *block.Device) bool {
 	return a.Device != "" && (a.Device == d.Path || slices.Contains(d.Links, a.Device))
 }
 
-func unknownArray(c *diagnose.Case, report diagnose.Report) {
+func unknownArray(c *facts, report reporter) {
 	for _, d := range raids(c) {
 		known := slices.ContainsFunc(c.Host.Boot.Arrays, func(a host.Array) bool { return identifies(a, d) })
 		if conf := c.Host.Boot.Mdadm; known && conf != nil {
@@ -188,8 +187,8 @@ func unknownArray(c *diagnose.Case, report diagnose.Report) {
 		if !stale {
 			command += " >> " + text.ShellQuote(file)
 		}
-		f = f.Saw("ARRAY line for "+d.Name, found, "UUID="+d.MD.UUID, file).
-			Run(command)
+		f = f.Saw("ARRAY line for "+d.Name, found, "UUID="+d.MD.UUID, file)
+		f.Commands = []string{command}
 		if c.Host.Boot.Initramfs != nil {
 			f.Commands = append(f.Commands, renewal(c.Host.Boot))
 		}
@@ -212,7 +211,7 @@ func renewal(b host.Boot) string {
 	}), " ")
 }
 
-func staleInitramfs(c *diagnose.Case, report diagnose.Report) {
+func staleInitramfs(c *facts, report reporter) {
 	all := raids(c)
 	if len(all) == 0 || c.Host.Boot.Mdadm == nil || c.Host.Boot.Initramfs == nil {
 		return
@@ -223,7 +222,8 @@ func staleInitramfs(c *diagnose.Case, report diagnose.Report) {
 		return
 	}
 	const layout = "2006-01-02 15:04:05"
-	report(finding.New(all[0].Name, "%s was made before %s was last written.", image.Path, conf.Path).
-		Saw("written", image.Modified.UTC().Format(layout), "after "+conf.Modified.UTC().Format(layout), image.Path).
-		Run(renewal(c.Host.Boot)))
+	f := finding.New(all[0].Name, "%s was made before %s was last written.", image.Path, conf.Path).
+		Saw("written", image.Modified.UTC().Format(layout), "after "+conf.Modified.UTC().Format(layout), image.Path)
+	f.Commands = []string{renewal(c.Host.Boot)}
+	report(f)
 }

@@ -22,34 +22,31 @@ const deepWake = 50 * time.Microsecond
 func cpuFile(attribute string) string { return "/sys/devices/system/cpu/cpu*/" + attribute }
 
 // deep lists the idle states that processors may enter and take long to leave.
-func deep(c *diagnose.Case) []host.Idle {
-	if c.Host == nil {
-		return nil
-	}
+func deep(c *facts) []host.Idle {
 	return slices.DeleteFunc(slices.Clone(c.Host.CPU.Idle),
 		func(s host.Idle) bool { return s.Latency <= deepWake || s.Enabled == 0 })
 }
 
-func deepIdle(c *diagnose.Case, report diagnose.Report) {
+func deepIdle(c *facts, report reporter) {
 	deep := deep(c)
 	if len(deep) == 0 {
-		if c.Host != nil && len(c.Host.CPU.Idle) > 0 {
+		if len(c.Host.CPU.Idle) > 0 {
 			report(finding.Fine("processors", "the CPU leaves its deepest enabled idle state in %s or less",
-				text.Duration(deepWake)))
+				deepWake))
 		}
 		return
 	}
-	f := finding.Finding{Subject: "processors"}
+	f := fault{Subject: "processors"}
 	var names []string
 	for _, s := range deep {
 		names = append(names, clip(s.Name))
 		file := cpuFile("cpuidle/state" + strconv.Itoa(s.State) + "/disable")
-		f = f.Saw("wake-up from "+clip(s.Name), text.Duration(s.Latency), "at most "+text.Duration(deepWake)+", or disabled",
+		f = f.Saw("wake-up from "+clip(s.Name), s.Latency, "at most "+text.Duration(deepWake)+", or disabled",
 			strings.Replace(file, "disable", "latency", 1))
 		f.Set(finding.Setting{File: file, Value: "1"})
 	}
 	f.Say("Processors may sleep in %s and take up to %s to wake.", strings.Join(names, ", "),
-		text.Duration(deep[len(deep)-1].Latency))
+		deep[len(deep)-1].Latency)
 	if c.Topology != nil && strings.Contains(c.Topology.Host.CPU, "AMD") {
 		f.Fix = "Disable those states while you measure (plimsoll tune --cpu), or boot with processor.max_cstate=1."
 	}
@@ -62,13 +59,10 @@ func deepIdle(c *diagnose.Case, report diagnose.Report) {
 // clip shortens a name from the machine, which may be anything.
 func clip(s string) string { return fmt.Sprintf("%.40s", s) }
 
-func slowGovernor(c *diagnose.Case, report diagnose.Report) {
-	if c.Host == nil {
-		return
-	}
+func slowGovernor(c *facts, report reporter) {
 	cpu := c.Host.CPU
 	const where = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
-	f := finding.Finding{Subject: "processors"}
+	f := fault{Subject: "processors"}
 	has := func(s string) bool { return slices.Contains(cpu.Governors, s) }
 	switch dynamic := cpu.Driver == "intel_pstate" || cpu.Driver == "amd-pstate-epp"; {
 	case dynamic:
@@ -102,8 +96,8 @@ func slowGovernor(c *diagnose.Case, report diagnose.Report) {
 // Arm, Hyper-V, s390.
 var quickClocks = []string{"tsc", diagnose.KVMClock, "arch_sys_counter", "hyperv_clocksource_tsc_page", "tod"}
 
-func slowClock(c *diagnose.Case, report diagnose.Report) {
-	if c.Host == nil || c.Host.CPU.Clock == "" {
+func slowClock(c *facts, report reporter) {
+	if c.Host.CPU.Clock == "" {
 		return
 	}
 	if slices.Contains(quickClocks, c.Host.CPU.Clock) {
@@ -125,8 +119,8 @@ func slowClock(c *diagnose.Case, report diagnose.Report) {
 	report(f)
 }
 
-func numaDrives(c *diagnose.Case, report diagnose.Report) {
-	if c.Host == nil || len(c.Host.CPU.Nodes) == 0 {
+func numaDrives(c *facts, report reporter) {
+	if len(c.Host.CPU.Nodes) == 0 {
 		return
 	}
 	if len(c.Host.CPU.Nodes) == 1 {
@@ -142,14 +136,14 @@ func numaDrives(c *diagnose.Case, report diagnose.Report) {
 	if len(on) == 0 {
 		return
 	}
-	f := finding.Finding{Subject: "processors"}
+	f := fault{Subject: "processors"}
 	nodes := slices.Sorted(maps.Keys(on))
 	if len(nodes) == len(c.Host.CPU.Nodes) {
 		report(finding.Fine("processors", "each of %d NUMA nodes has drives", len(nodes)))
 		return
 	}
 	for _, n := range nodes {
-		f = f.Saw(fmt.Sprintf("drives of node %d", n), text.Some(on[n], 3), "",
+		f = f.Saw(fmt.Sprintf("drives of node %d", n), on[n], "",
 			"/sys/class/block/"+on[n][0]+"/device/device/numa_node")
 	}
 	f.Say("The drives are attached to node %d of %d; I/O from the others crosses the link between them.", nodes[0],

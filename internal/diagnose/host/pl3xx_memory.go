@@ -12,7 +12,6 @@ import (
 	"plimsoll/internal/fio"
 	"plimsoll/internal/host"
 	"plimsoll/internal/suite"
-	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -23,7 +22,7 @@ import (
 const manyDirty = 4 * units.GiB
 
 // writeRate is what the slowest of the tested paths writes in sequence, 0 where one's limit is not known.
-func writeRate(c *diagnose.Case) units.Rate {
+func writeRate(c *facts) units.Rate {
 	var least units.Rate
 	for _, t := range c.Targets() {
 		load := fio.Workload{Sequential: true, WriteBS: units.MiB, Direct: true, Jobs: 1, Depth: 64}
@@ -41,7 +40,7 @@ func writeRate(c *diagnose.Case) units.Rate {
 
 // onlyZFS says that all tested paths are on ZFS, which has a cache and limits of its own for what is not
 // written yet (zfs_dirty_data_max).
-func onlyZFS(c *diagnose.Case) bool {
+func onlyZFS(c *facts) bool {
 	return len(c.Targets()) > 0 && !slices.ContainsFunc(c.Targets(), func(t topology.Target) bool {
 		return t.Mount == nil || t.Mount.FS != "zfs"
 	})
@@ -49,8 +48,8 @@ func onlyZFS(c *diagnose.Case) bool {
 
 // dirtyLimits are the bytes from which the kernel writes in the background, and from which it makes
 // writers wait. Ratios are of available memory, so these are the most they can come to.
-func dirtyLimits(c *diagnose.Case) (background, limit units.Bytes) {
-	if c.Host == nil || !c.Host.Memory.Known || c.Topology == nil {
+func dirtyLimits(c *facts) (background, limit units.Bytes) {
+	if !c.Host.Memory.Known || c.Topology == nil {
 		return 0, 0
 	}
 	m := c.Host.Memory
@@ -63,7 +62,7 @@ func dirtyLimits(c *diagnose.Case) (background, limit units.Bytes) {
 	return of(m.BackgroundBytes, m.BackgroundRatio), of(m.DirtyBytes, m.DirtyRatio)
 }
 
-func dirtyPages(c *diagnose.Case, report diagnose.Report) {
+func dirtyPages(c *facts, report reporter) {
 	background, limit := dirtyLimits(c)
 	never := background >= limit
 	if limit == 0 || allDirect(c) || onlyZFS(c) {
@@ -74,9 +73,9 @@ func dirtyPages(c *diagnose.Case, report diagnose.Report) {
 		return
 	}
 	f := finding.New("memory", "Up to %s of dirty pages may gather before the kernel writes them.", background).
-		Saw("background write-back from", background.String(), "at most "+manyDirty.String(),
+		Saw("background write-back from", background, "at most "+manyDirty.String(),
 			"/proc/sys/vm/dirty_background_{ratio,bytes}").
-		Saw("writers wait from", limit.String(), "", "/proc/sys/vm/dirty_{ratio,bytes}")
+		Saw("writers wait from", limit, "", "/proc/sys/vm/dirty_{ratio,bytes}")
 	if never {
 		f.Severity = finding.Warn
 		f.Say("Background write-back begins at %s, no earlier than writers wait (%s).", background, limit)
@@ -100,10 +99,7 @@ var zvol = regexp.MustCompile(`^/dev/(zd\d|zvol/)`)
 // 10 is what databases ask for.
 const eager = 10
 
-func swapping(c *diagnose.Case, report diagnose.Report) {
-	if c.Host == nil {
-		return
-	}
+func swapping(c *facts, report reporter) {
 	m := c.Host.Memory
 	if !slices.ContainsFunc(m.Swaps, func(s string) bool { return !host.InMemory(s) }) {
 		if m.Known {
@@ -111,7 +107,7 @@ func swapping(c *diagnose.Case, report diagnose.Report) {
 		}
 		return
 	}
-	f := finding.Finding{Subject: "memory"}
+	f := fault{Subject: "memory"}
 	zvols := slices.DeleteFunc(slices.Clone(m.Swaps), func(s string) bool { return !zvol.MatchString(s) })
 	for _, s := range zvols {
 		f = f.Saw("swap", s, "on another drive", "/proc/swaps").As(finding.Warn).Titled("swap is on a ZFS volume")
@@ -125,7 +121,7 @@ func swapping(c *diagnose.Case, report diagnose.Report) {
 		f.Commands = []string{"swapon --show"}
 	}
 	if m.Known && m.Swappiness > eager {
-		f = f.Saw("swappiness", text.Count(m.Swappiness), "at most "+units.Number(eager), "/proc/sys/vm/swappiness")
+		f = f.Saw("swappiness", m.Swappiness, "at most "+units.Number(eager), "/proc/sys/vm/swappiness")
 		f.Set(finding.Setting{File: "/proc/sys/vm/swappiness", Value: "1"})
 		if f.Message == "" {
 			f.Say("There is swap on a drive, of which %s is in use, and swappiness is %d.", m.SwapUsed,
@@ -145,16 +141,13 @@ func swapping(c *diagnose.Case, report diagnose.Report) {
 }
 
 // devicesOnly says that all swap is on devices, of which the tree knows where they lie.
-func devicesOnly(c *diagnose.Case) bool {
+func devicesOnly(c *facts) bool {
 	return c.Topology != nil && c.Topology.Tree != nil && len(c.Topology.Tree.SwapFiles) == 0
 }
 
 // swapsBelow lists the swap devices that share a drive with a target.
-func swapsBelow(c *diagnose.Case) []string {
-	if c.Topology == nil || c.Topology.Tree == nil {
-		return nil
-	}
-	tree := c.Topology.Tree
+func swapsBelow(c *facts) []string {
+	tree := c.Tree()
 	mine := map[string]bool{}
 	for _, d := range drives(c) {
 		mine[d.Name] = true
@@ -171,13 +164,13 @@ func swapsBelow(c *diagnose.Case) []string {
 }
 
 // database says that a database is what the paths are for: a log has one of its own, or a server ran.
-func database(c *diagnose.Case) bool {
+func database(c *facts) bool {
 	return c.Topology != nil && c.Topology.For(topology.WAL) != nil || slices.ContainsFunc(c.Runs,
-		func(m diagnose.Measurement) bool { return m.Result.Kind() == suite.OfServer })
+		func(m diagnose.Measurement) bool { return m.Kind() == suite.OfServer })
 }
 
-func hugePages(c *diagnose.Case, report diagnose.Report) {
-	if c.Host == nil || c.Host.Memory.HugePages == "" || !database(c) {
+func hugePages(c *facts, report reporter) {
+	if c.Host.Memory.HugePages == "" || !database(c) {
 		return
 	}
 	const file = "/sys/kernel/mm/transparent_hugepage/enabled"
@@ -185,26 +178,20 @@ func hugePages(c *diagnose.Case, report diagnose.Report) {
 		report(finding.Fine("memory", "transparent huge pages: %s", clip(c.Host.Memory.HugePages)))
 		return
 	}
-	report(finding.New("memory", "Transparent huge pages are on for all memory, even the database's.").
-		Saw("transparent huge pages", "always", "madvise", file).
-		Run(finding.Setting{File: file, Value: "madvise"}.Command()))
+	f := finding.New("memory", "Transparent huge pages are on for all memory, even the database's.").
+		Saw("transparent huge pages", "always", "madvise", file)
+	f.Commands = []string{finding.Setting{File: file, Value: "madvise"}.Command()}
+	report(f)
 }
 
-func zoneReclaim(c *diagnose.Case, report diagnose.Report) {
-	if c.Host == nil || c.Host.Memory.ZoneReclaim == 0 || len(c.Host.CPU.Nodes) < 2 {
+func zoneReclaim(c *facts, report reporter) {
+	if c.Host.Memory.ZoneReclaim == 0 || len(c.Host.CPU.Nodes) < 2 {
 		return
 	}
-	f := finding.New(
-		"memory",
-		"Each of %d nodes drops its page cache before another's memory is used.",
-		len(c.Host.CPU.Nodes),
-	).
-		Saw(
-			"vm.zone_reclaim_mode",
-			text.Count(c.Host.Memory.ZoneReclaim),
-			"0",
-			"/proc/sys/vm/zone_reclaim_mode",
-		)
-	f.Set(finding.Setting{File: "/proc/sys/vm/zone_reclaim_mode", Value: "0"})
+	const file = "/proc/sys/vm/zone_reclaim_mode"
+	f := finding.New("memory", "Each of %d nodes drops its page cache before another's memory is used.",
+		len(c.Host.CPU.Nodes)).
+		Saw("vm.zone_reclaim_mode", c.Host.Memory.ZoneReclaim, "0", file)
+	f.Set(finding.Setting{File: file, Value: "0"})
 	report(f)
 }

@@ -11,7 +11,6 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/host"
-	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 	"plimsoll/internal/units"
 )
@@ -23,7 +22,7 @@ const (
 	stripesAhead = 2
 )
 
-func readAhead(c *diagnose.Case, report diagnose.Report) {
+func readAhead(c *facts, report reporter) {
 	if allDirect(c) {
 		return
 	}
@@ -49,14 +48,14 @@ func readAhead(c *diagnose.Case, report diagnose.Report) {
 		if have == 0 {
 			f.Say("%s has no read-ahead: each sequential read waits for the drive.", t.Name)
 		}
-		f = f.Saw("read-ahead", have.String(), want.String(), file)
+		f = f.Saw("read-ahead", have, want, file)
 		f.Set(finding.Setting{File: file, Value: strconv.FormatUint(uint64(want/units.KiB), 10)})
 		report(f)
 	}
 }
 
 // allDirect says that something was measured and none of it went through the page cache.
-func allDirect(c *diagnose.Case) bool {
+func allDirect(c *facts) bool {
 	runs := c.Measured()
 	cached := func(m diagnose.Measurement) bool { return m.Any(diagnose.Buffered) }
 	return len(runs) > 0 && !slices.ContainsFunc(runs, cached)
@@ -72,7 +71,7 @@ func verb(names []string, one, several string) string {
 
 const noScheduler = "none"
 
-func wrongScheduler(c *diagnose.Case, report diagnose.Report) {
+func wrongScheduler(c *facts, report reporter) {
 	nvme, heads := false, false
 	f, names, right := perDrive(c, "scheduler", func(d drive) (string, string) {
 		s := d.Queue.Scheduler
@@ -100,7 +99,7 @@ func wrongScheduler(c *diagnose.Case, report diagnose.Report) {
 	}
 	allFine(report, right, "no scheduler on %s")
 	if len(names) > 0 {
-		f.Say("%s %s requests with %s.", text.Some(names, 3), verb(names, "sorts", "sort"), f.Evidence[0].Found)
+		f.Say("%s %s requests with %s.", names, verb(names, "sorts", "sort"), f.Evidence[0].Found)
 		if heads {
 			f.Title = "cfq makes a database's processes wait for each other's disk time"
 			f.Fix = "Set deadline, which bounds how long a request waits."
@@ -111,7 +110,7 @@ func wrongScheduler(c *diagnose.Case, report diagnose.Report) {
 }
 
 // unsorted finds hard disks whose requests nothing sorts.
-func unsorted(c *diagnose.Case, report diagnose.Report) {
+func unsorted(c *facts, report reporter) {
 	f, names, _ := perDrive(c, "scheduler", func(d drive) (found, wanted string) {
 		if d.Queue.Scheduler == noScheduler && d.RPM > 0 {
 			return noScheduler, "mq-deadline"
@@ -121,7 +120,7 @@ func unsorted(c *diagnose.Case, report diagnose.Report) {
 	if len(names) > 0 {
 		f.Title, f.Severity = "no scheduler merges and sorts the requests of hard disks", finding.Info
 		f.Fix = "Set mq-deadline, the kernel's own choice for a hard disk."
-		f.Say("%s %s no scheduler.", text.Some(names, 3), verb(names, "has", "have"))
+		f.Say("%s %s no scheduler.", names, verb(names, "has", "have"))
 		report(f)
 	}
 }
@@ -130,7 +129,7 @@ func unsorted(c *diagnose.Case, report diagnose.Report) {
 // numjobs 4 / 8.
 const leastRequests = 32
 
-func fewRequests(c *diagnose.Case, report diagnose.Report) {
+func fewRequests(c *facts, report reporter) {
 	f, names, right := perDrive(c, "nr_requests", func(d drive) (found, wanted string) {
 		n := d.Queue.Requests * max(d.Queue.HardwareQueues, 1)
 		if n > 0 {
@@ -143,17 +142,17 @@ func fewRequests(c *diagnose.Case, report diagnose.Report) {
 	})
 	allFine(report, right, strconv.Itoa(leastRequests)+" or more requests fit the queue of %s")
 	if len(names) > 0 {
-		f.Say("Fewer than %d requests fit in the queue of %s.", leastRequests, text.Some(names, 3))
+		f.Say("Fewer than %d requests fit in the queue of %s.", leastRequests, names)
 		report(f)
 	}
 }
 
 // largestBlock is that of the runs, and at least the 1 MiB of the built-in suites.
-func largestBlock(c *diagnose.Case) units.Bytes {
+func largestBlock(c *facts) units.Bytes {
 	largest := units.MiB
 	for _, m := range c.Runs {
 		if m.Result != nil {
-			for _, w := range m.Result.Workloads {
+			for _, w := range m.Workloads {
 				largest = max(largest, w.LargestBlock())
 			}
 		}
@@ -161,7 +160,7 @@ func largestBlock(c *diagnose.Case) units.Bytes {
 	return largest
 }
 
-func smallRequests(c *diagnose.Case, report diagnose.Report) {
+func smallRequests(c *facts, report reporter) {
 	var most []string // drives that take no larger ones, and split what is asked for
 	f, names, right := perDrive(c, "max_sectors_kb", func(d drive) (found, wanted string) {
 		asked, have := largestBlock(c), d.Queue.MaxSectors
@@ -183,13 +182,13 @@ func smallRequests(c *diagnose.Case, report diagnose.Report) {
 	allFine(report, right, "large requests go unsplit to %s")
 	allFine(report, most, "requests to %s are as large as they can be")
 	if len(names) > 0 {
-		f.Say("%s %s I/Os into requests of %s KiB, though %s would take more.", text.Some(names, 3),
+		f.Say("%s %s I/Os into requests of %s KiB, though %s would take more.", names,
 			verb(names, "cuts", "cut"), f.Evidence[0].Found, verb(names, "it", "they"))
 		report(f)
 	}
 }
 
-func rotationalSSD(c *diagnose.Case, report diagnose.Report) {
+func rotationalSSD(c *facts, report reporter) {
 	f, names, _ := perDrive(c, "rotational", func(d drive) (string, string) {
 		t, _ := cloud.TypeNamed(d.volume.Type)
 		solid := d.nvme() || d.ebs() || t.EBS() || d.volume.Type == topology.NVMe || strings.Contains(d.Model, "SSD")
@@ -199,7 +198,7 @@ func rotationalSSD(c *diagnose.Case, report diagnose.Report) {
 		return "1", "0"
 	})
 	if len(names) > 0 {
-		f.Say("%s: marked as rotating, though solid-state.", text.Some(names, 3))
+		f.Say("%s: marked as rotating, though solid-state.", names)
 		report(f)
 	}
 }
@@ -210,18 +209,18 @@ const usualTimeout = 30 * time.Second
 // longTimeouts is the first kernel whose nvme_core.io_timeout is no byte.
 var longTimeouts = host.Release{4, 15, 0}
 
-// kernelArgument is how a machine boots with one more: Debian and what comes of it have no grubby.
-func kernelArgument(c *diagnose.Case, argument string) []string {
+// kernelArgument is how a machine boots with another timeout of NVMe: Debian and what comes of it have no grubby.
+func kernelArgument(f fault, c *facts, timeout string) fault {
 	image := c.Host.Boot.Initramfs
 	if strings.HasPrefix(c.Topology.Host.OS, "Debian") || strings.HasPrefix(c.Topology.Host.OS, "Ubuntu") ||
 		image != nil && strings.HasPrefix(image.Path, "/boot/initrd.img-") {
-		line := `GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX ` + argument + `"`
-		return []string{"echo " + text.ShellQuote(line) + " > /etc/default/grub.d/90-nvme.cfg", "update-grub"}
+		return f.Run("echo %s > /etc/default/grub.d/90-nvme.cfg",
+			`GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX nvme_core.io_timeout=`+timeout+`"`).Run("update-grub")
 	}
-	return []string{"grubby --update-kernel=ALL --args=" + argument}
+	return f.Run("grubby --update-kernel=ALL --args=nvme_core.io_timeout=%s", timeout)
 }
 
-func shortTimeout(c *diagnose.Case, report diagnose.Report) {
+func shortTimeout(c *facts, report reporter) {
 	var names []string
 	for _, d := range drives(c) {
 		if d.ebs() && d.nvme() {
@@ -236,12 +235,11 @@ func shortTimeout(c *diagnose.Case, report diagnose.Report) {
 		most = "255"
 	}
 	f := finding.New(strings.Join(names, ", "), "Requests to %s fail after %s, and EBS can stall for longer.",
-		text.Some(names, 3), text.Duration(c.Host.NVMeTimeout)).
-		Saw("nvme_core.io_timeout", text.Duration(c.Host.NVMeTimeout), most+" s",
-			"/sys/module/nvme_core/parameters/io_timeout").
-		Run(kernelArgument(c, "nvme_core.io_timeout="+most)...)
+		names, c.Host.NVMeTimeout).
+		Saw("nvme_core.io_timeout", c.Host.NVMeTimeout, most+" s",
+			"/sys/module/nvme_core/parameters/io_timeout")
 	if c.Host.NVMeTimeout < usualTimeout {
 		f.Severity = finding.Warn
 	}
-	report(f)
+	report(kernelArgument(f, c, most))
 }

@@ -24,7 +24,7 @@ const (
 	otherUtil = 0.10
 )
 
-func otherLoad(c *diagnose.Case, report diagnose.Report) {
+func otherLoad(c *facts, report reporter) {
 	for _, t := range tops(c) {
 		for _, u := range c.OtherLoad {
 			iops, rate := u.ReadIOPS+u.WriteIOPS, u.ReadRate+u.WriteRate
@@ -34,22 +34,22 @@ func otherLoad(c *diagnose.Case, report diagnose.Report) {
 			w := atWork(c, t.Name)
 			if iops < otherIOPS && rate < otherRate && u.Util < otherUtil {
 				if w == nil || !w.Limited() {
-					report(finding.Fine(t.Name, "%s is quiet: %s IOPS, %s busy", t.Name, iops, text.Percent(u.Util)))
+					report(finding.Fine(t.Name, "%s is quiet: %s IOPS, %v busy", t.Name, iops, u.Util))
 				}
 				continue
 			}
 			f := finding.New(t.Name, "%s does %s IOPS and %s, none of it plimsoll's.", t.Name, iops, rate).
 				Saw("I/Os per second", fmt.Sprintf("%s reads, %s writes", u.ReadIOPS, u.WriteIOPS), fmt.Sprintf("below %d",
 					otherIOPS), "/proc/diskstats").
-				Saw("throughput", rate.String(), "below "+otherRate.String(), "/proc/diskstats").
-				Saw("busy", text.Percent(u.Util), "below "+text.Percent(otherUtil), "/proc/diskstats").
+				Saw("throughput", rate, "below "+otherRate.String(), "/proc/diskstats").
+				Saw("busy", u.Util, "below "+text.Percent(otherUtil), "/proc/diskstats").
 				Run("pidstat -d 1 5")
 			if w != nil && w.Using() != "" {
 				f.Severity, f.Title = finding.Info, "the storage is in use"
 				f.Say("%s is busy (%s IOPS, %s: %s). plimsoll why %s shows whether it is slow.", t.Name, iops, rate, w.Using(),
 					text.ShellQuote(w.Path))
 				f.Fix = "Leave it alone, and measure on a machine that is not at work."
-				f.Commands = []string{"plimsoll why " + text.ShellQuote(w.Path)}
+				f.Commands = []string{finding.Shell("plimsoll why %s", w.Path)}
 			}
 			report(f)
 		}
@@ -57,7 +57,7 @@ func otherLoad(c *diagnose.Case, report diagnose.Report) {
 }
 
 // atWork is what was seen of the programs on a device, nil where nobody looked.
-func atWork(c *diagnose.Case, device string) *live.Facts {
+func atWork(c *facts, device string) *live.Facts {
 	for _, f := range c.AtWork {
 		if slices.ContainsFunc(f.Layers, func(l live.Layer) bool { return l.Name == device }) {
 			return f
@@ -69,10 +69,7 @@ func atWork(c *diagnose.Case, device string) *live.Facts {
 // recent is how long a complaint of the kernel counts as a warning.
 const recent = 24 * time.Hour
 
-func kernelTrouble(c *diagnose.Case, report diagnose.Report) {
-	if c.Host == nil {
-		return
-	}
+func kernelTrouble(c *facts, report reporter) {
 	below := map[string]bool{}
 	for _, t := range c.Targets() {
 		for _, name := range t.Devices {
@@ -87,7 +84,7 @@ func kernelTrouble(c *diagnose.Case, report diagnose.Report) {
 		if !ours(e) {
 			continue
 		}
-		f := finding.Finding{Subject: cmp.Or(e.Device, "processors")}
+		f := fault{Subject: cmp.Or(e.Device, "processors")}
 		when := "at an unknown time"
 		if e.Last > 0 && c.Host.Uptime >= e.Last {
 			ago := c.Host.Uptime - e.Last
@@ -97,10 +94,9 @@ func kernelTrouble(c *diagnose.Case, report diagnose.Report) {
 			}
 		}
 		f.Say("The kernel's log has %s (%s), last %s.", e.Kind, f.Subject, when)
-		f = f.Saw("lines", text.Count(e.Count), "0", "dmesg").
-			Saw("last", fmt.Sprintf("%.160s", e.Text), "", "dmesg")
-		f.Commands = []string{"dmesg --ctime | grep -F " + text.ShellQuote(cmp.Or(e.Device, "temperature"))}
-		report(f)
+		report(f.Saw("lines", e.Count, "0", "dmesg").
+			Saw("last", fmt.Sprintf("%.160s", e.Text), "", "dmesg").
+			Run("dmesg --ctime | grep -F %s", cmp.Or(e.Device, "temperature")))
 	}
 }
 
@@ -118,19 +114,19 @@ func controller(name string) string {
 // much for root.
 const nearlyFull = 0.05
 
-func fullFilesystem(c *diagnose.Case, report diagnose.Report) {
+func fullFilesystem(c *facts, report reporter) {
 	seen := map[string]bool{}
 	for _, t := range c.Targets() {
 		d := c.Device(t.Device)
-		if c.Host == nil || d == nil || t.Mount == nil || t.Free == nil || seen[d.Name] {
+		if d == nil || t.Mount == nil || t.Free == nil || seen[d.Name] {
 			continue
 		}
 		seen[d.Name] = true
 		if 1-t.Inodes < nearlyFull {
-			report(finding.New(t.Mount.Point, "%s of the inodes at %s are taken: without one no file can be made.",
-				text.Percent(t.Inodes), t.Mount.Point).
-				Saw("inodes taken", text.Percent(t.Inodes), "at most "+text.Percent(1-nearlyFull), "statfs").
-				Run("df -i " + text.ShellQuote(t.Mount.Point)))
+			report(finding.New(t.Mount.Point, "%v of the inodes at %s are taken: without one no file can be made.",
+				t.Inodes, t.Mount.Point).
+				Saw("inodes taken", t.Inodes, "at most "+text.Percent(1-nearlyFull), "statfs").
+				Run("df -i %s", t.Mount.Point))
 			continue
 		}
 		if float64(*t.Free) >= nearlyFull*float64(d.Size) {
@@ -138,9 +134,9 @@ func fullFilesystem(c *diagnose.Case, report diagnose.Report) {
 			continue
 		}
 		report(finding.New(t.Mount.Point, "Of %s at %s only %s are free.", d.Size, t.Mount.Point, *t.Free).
-			Saw("free", fmt.Sprintf("%s (%s)", *t.Free, text.Percent(float64(*t.Free)/float64(d.Size))),
+			Saw("free", finding.Says("%s (%v)", *t.Free, float64(*t.Free)/float64(d.Size)),
 				"at least "+text.Percent(nearlyFull), "statfs").
-			Run("df -h " + text.ShellQuote(t.Mount.Point)))
+			Run("df -h %s", t.Mount.Point))
 	}
 }
 
@@ -155,10 +151,7 @@ var (
 	fioSyncs = fio.Version{Major: 3, Minor: 33}
 )
 
-func oldSoftware(c *diagnose.Case, report diagnose.Report) {
-	if c.Host == nil {
-		return
-	}
+func oldSoftware(c *facts, report reporter) {
 	v, err := fio.ParseVersion(c.Host.Fio)
 	switch {
 	case err != nil:
@@ -166,7 +159,7 @@ func oldSoftware(c *diagnose.Case, report diagnose.Report) {
 		report(finding.Fine("fio", "no fault of %s is known", v))
 	default:
 		f := finding.New("fio", "%s does not measure how long syncs take with libaio.", v).
-			Saw("fio", v.String(), fioSyncs.String()+" or later", "fio --version")
+			Saw("fio", v, fioSyncs.String()+" or later", "fio --version")
 		if v.Before(fioWhole) {
 			f.Say("%s does not measure how long syncs take with libaio, and leaves jobs that have ended "+
 				"out of its documents of each second.", v)
@@ -175,7 +168,7 @@ func oldSoftware(c *diagnose.Case, report diagnose.Report) {
 	}
 	k, known := c.Host.Release()
 	f := finding.New("kernel", "").
-		Saw("kernel", k.String(), "", "/proc/version")
+		Saw("kernel", k, "", "/proc/version")
 	ext4 := slices.ContainsFunc(c.Mounts(), func(m diagnose.Mounted) bool { return m.FS == "ext4" })
 	switch {
 	case !known:

@@ -18,7 +18,7 @@ func TestGeometryCommandsByFilesystem(t *testing.T) {
 		"f2fs": nil,
 	} {
 		m := &block.Mount{Point: "/d", Device: "md0", FS: fs, Geometry: block.Geometry{BlockSize: 4096}}
-		if got := geometryCommands(m, 64*units.KiB, 4); !slices.Equal(got, want) {
+		if got := geometryCommands(fault{}, m, 64*units.KiB, 4).Commands; !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", fs, got, want)
 		}
 	}

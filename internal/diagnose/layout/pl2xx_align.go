@@ -20,7 +20,7 @@ import (
 // 2026-11).
 const alignment = 4 * units.KiB
 
-func wrongGeometry(c *diagnose.Case, report diagnose.Report) {
+func wrongGeometry(c *facts, report reporter) {
 	seen := map[string]bool{}
 	for _, m := range c.Mounts() {
 		a := m.Array
@@ -43,11 +43,10 @@ func wrongGeometry(c *diagnose.Case, report diagnose.Report) {
 			checkWidth(m, wide, d, report)
 			continue
 		}
-		f := finding.New(m.Point, "").
-			Saw("stripe unit (su)", m.StripeUnit.String(), unit.String(), "filesystem at "+m.Point).
-			Saw("stripe width (su × sw)", m.StripeWide.String(), wide.String(), "filesystem at "+m.Point).
-			Saw("chunk × data members", fmt.Sprintf("%s × %d", a.Chunk, members), "", diagnose.Origin(a.Origin)).
-			Run(geometryCommands(&m.Mount, unit, members)...)
+		f := geometryCommands(finding.New(m.Point, ""), &m.Mount, unit, members).
+			Saw("stripe unit (su)", m.StripeUnit, unit, "filesystem at "+m.Point).
+			Saw("stripe width (su × sw)", m.StripeWide, wide, "filesystem at "+m.Point).
+			Saw("chunk × data members", fmt.Sprintf("%s × %d", a.Chunk, members), "", diagnose.Origin(a.Origin))
 		switch {
 		case m.StripeUnit == 0:
 			f.Say("%s was made without the stripe geometry of %s: %s chunks over %d data members.", m.Point,
@@ -66,7 +65,7 @@ func wrongGeometry(c *diagnose.Case, report diagnose.Report) {
 }
 
 // checkWidth compares what the option stripe= says of an ext filesystem whose superblock was not read.
-func checkWidth(m diagnose.Mounted, wide units.Bytes, d *block.Device, report diagnose.Report) {
+func checkWidth(m diagnose.Mounted, wide units.Bytes, d *block.Device, report reporter) {
 	if m.StripeWide == wide || d != nil && d.Queue.OptimalIO == m.StripeWide {
 		report(finding.Fine(m.Point, "%s at %s: width %s fits the array", m.FS, m.Point, m.StripeWide))
 		return
@@ -76,37 +75,32 @@ func checkWidth(m diagnose.Mounted, wide units.Bytes, d *block.Device, report di
 		m.StripeWide, m.Array.Name, wide).
 		Saw("stripe", "stripe="+blocks, fmt.Sprintf("stripe=%d, chunk × data members", wide/block.UsualBlock),
 			"/proc/self/mountinfo").
-		Run("dumpe2fs -h "+text.ShellQuote("/dev/"+m.Device),
-			fmt.Sprintf("tune2fs -E stride=%d,stripe_width=%d %s", m.Array.Chunk/block.UsualBlock, wide/block.UsualBlock,
-				text.ShellQuote("/dev/"+m.Device))).
+		Run("dumpe2fs -h %s", "/dev/"+m.Device).
+		Run("tune2fs -E stride=%d,stripe_width=%d %s", m.Array.Chunk/block.UsualBlock, wide/block.UsualBlock,
+			"/dev/"+m.Device).
 		Advise("Set the stripe in the superblock, drop stripe= from fstab, and mount again."))
 }
 
 // geometryCommands show a filesystem's stripe, and make the filesystem again with the right one, for those
 // filesystems whose stripe is read.
-func geometryCommands(m *block.Mount, unit units.Bytes, members int) []string {
+func geometryCommands(f fault, m *block.Mount, unit units.Bytes, members int) fault {
 	const destroys = "   # destroys what is on it"
+	device := "/dev/" + m.Device
 	switch m.FS {
 	case "xfs":
-		return []string{
-			"xfs_info " + text.ShellQuote(m.Point),
-			fmt.Sprintf("mkfs.xfs -d su=%dk,sw=%d %s", unit/units.KiB, members, text.ShellQuote("/dev/"+m.Device)) + destroys,
-		}
+		return f.Run("xfs_info %s", m.Point).
+			Run("mkfs.xfs -d su=%dk,sw=%d %s"+destroys, unit/units.KiB, members, device)
 	case "ext2", "ext3", "ext4":
-		commands := []string{"dumpe2fs -h " + text.ShellQuote("/dev/"+m.Device)}
+		f = f.Run("dumpe2fs -h %s", device)
 		if b := m.BlockSize; b > 0 {
-			commands = append(commands, fmt.Sprintf("mkfs.%s -b %d -E stride=%d,stripe-width=%d %s",
-				m.FS, b, unit/b, unit/b*units.Bytes(members), text.ShellQuote("/dev/"+m.Device))+destroys)
+			f = f.Run("mkfs.%s -b %d -E stride=%d,stripe-width=%d %s"+destroys, m.FS, b, unit/b, unit/b*units.Bytes(members),
+				device)
 		}
-		return commands
 	}
-	return nil
+	return f
 }
 
-func misaligned(c *diagnose.Case, report diagnose.Report) {
-	if c.Topology == nil || c.Topology.Tree == nil {
-		return
-	}
+func misaligned(c *facts, report reporter) {
 	seen := map[string]bool{}
 	for _, t := range c.Targets() {
 		for _, n := range t.Devices {
@@ -133,7 +127,7 @@ const (
 	splitCostly = 1.25
 )
 
-func chunkSplit(c *diagnose.Case, report diagnose.Report) {
+func chunkSplit(c *facts, report reporter) {
 	for _, m := range c.Runs {
 		r := m.Result
 		if r == nil || len(r.Workloads) == 0 {
@@ -165,8 +159,8 @@ func chunkSplit(c *diagnose.Case, report diagnose.Report) {
 			continue
 		}
 		f := m.Finds("I/Os of %s on chunks of %s become %s volume I/Os each on average.", bs, chunk, text.Factor(pieces)).
-			Saw("block size", bs.String(), "a divisor of the chunk", "job "+w.Name).
-			Saw("chunk", chunk.String(), "", where)
+			Saw("block size", bs, "a divisor of the chunk", "job "+w.Name).
+			Saw("chunk", chunk, "", where)
 		if split > 0 {
 			f = f.Saw("device I/Os per I/O", text.Factor(split), "1", "disk statistics over issued I/Os, ramp taken out")
 		}
@@ -192,7 +186,7 @@ func members(r *result.Result) int {
 // large chunks.
 const wideLogUnit = 32 * units.KiB
 
-func wideLog(c *diagnose.Case, report diagnose.Report) {
+func wideLog(c *facts, report reporter) {
 	seen := map[string]bool{}
 	for _, m := range c.Mounts() {
 		if m.FS != "xfs" || !m.Known || m.LogUnit <= wideLogUnit || seen[m.Device] || !syncsOn(c, m) {
@@ -202,18 +196,18 @@ func wideLog(c *diagnose.Case, report diagnose.Report) {
 		report(finding.New(m.Point,
 			"The log of %s is padded to %s, so a sync of 8 KiB that changes metadata writes %s times that.", m.Point, m.LogUnit,
 			units.Number(float64(m.LogUnit)/float64(8*units.KiB))).
-			Saw("log stripe unit", m.LogUnit.String(), "at most "+wideLogUnit.String(),
+			Saw("log stripe unit", m.LogUnit, "at most "+wideLogUnit.String(),
 				"xfs_info "+text.ShellQuote(m.Point)+", log line").
-			Run("mkfs.xfs -l su=32k " + text.ShellQuote("/dev/"+m.Device) + "   # destroys what is on it"))
+			Run("mkfs.xfs -l su=32k %s   # destroys what is on it", "/dev/"+m.Device))
 	}
 }
 
 // syncsOn says whether a mounted device holds the WAL or a scenario on it syncs.
-func syncsOn(c *diagnose.Case, m diagnose.Mounted) bool {
+func syncsOn(c *facts, m diagnose.Mounted) bool {
 	if slices.Contains(m.Roles, topology.WAL) {
 		return true
 	}
-	return slices.ContainsFunc(c.Runs, func(r diagnose.Measurement) bool {
+	return slices.ContainsFunc(c.Runs, func(r measurement) bool {
 		a := c.ArrayOf(r)
 		return a != nil && m.Array != nil && a.Name == m.Array.Name && r.Result != nil && r.Syncs()
 	})

@@ -14,6 +14,14 @@ import (
 	"plimsoll/internal/units"
 )
 
+// What rules are about, look at and report.
+type (
+	facts       = diagnose.Case
+	reporter    = diagnose.Report
+	fault       = finding.Finding
+	measurement = diagnose.Measurement
+)
+
 // Rules are all of PL2xx.
 func Rules() []*diagnose.Rule {
 	return finding.Rules(diagnose.Checks{
@@ -42,7 +50,7 @@ func Rules() []*diagnose.Rule {
 	})
 }
 
-func degraded(c *diagnose.Case, report diagnose.Report) {
+func degraded(c *facts, report reporter) {
 	for _, a := range c.Arrays() {
 		n := len(a.Volumes)
 		if a.Degraded <= 0 {
@@ -53,11 +61,11 @@ func degraded(c *diagnose.Case, report diagnose.Report) {
 		}
 		f := finding.New(a.Name, "%s lacks %d of its members; nothing rebuilds it.", a.Name, a.Degraded).
 			In(c.ScenariosOn(a.Name)).
-			Saw("members missing", text.Count(a.Degraded), "0", diagnose.Sysfs(a.Name, "md/degraded")).
-			Saw("members known", text.Count(n), "", "topology").
-			Run("mdadm --detail " + text.ShellQuote("/dev/"+a.Name))
+			Saw("members missing", a.Degraded, "0", diagnose.Sysfs(a.Name, "md/degraded")).
+			Saw("members known", n, "", "topology").
+			Run("mdadm --detail %s", "/dev/"+a.Name)
 		if diagnose.IsSyncing(&a) {
-			f.Say("%s lacks %d of its members; %s is at %s.", a.Name, a.Degraded, a.Syncing, text.Percent(a.Progress))
+			f.Say("%s lacks %d of its members; %s is at %v.", a.Name, a.Degraded, a.Syncing, a.Progress)
 			f.Fix = "A rebuild is running: wait for it, then measure again."
 		} else {
 			f = replacement(f, c.Device(a.Name))
@@ -68,11 +76,11 @@ func degraded(c *diagnose.Case, report diagnose.Report) {
 
 // replacement adds how a member comes back: md takes one again as it was only where it has not failed and a bitmap
 // tells what it missed (mdadm(8), --re-add).
-func replacement(f finding.Finding, d *block.Device) finding.Finding {
+func replacement(f fault, d *block.Device) fault {
 	if d == nil || d.MD == nil {
 		return f
 	}
-	path := "mdadm " + text.ShellQuote("/dev/"+d.Name)
+	path := "/dev/" + d.Name
 	failed := false
 	for _, m := range d.MD.Members {
 		if !strings.Contains(m.State, "faulty") {
@@ -81,17 +89,17 @@ func replacement(f finding.Finding, d *block.Device) finding.Finding {
 		failed = true
 		f = f.Saw("state of "+m.Name, m.State+", "+text.Plural(m.Errors, "error"), "in_sync",
 			diagnose.Sysfs(d.Name, "md/dev-"+m.Name+"/state")).
-			Run(path + " --remove " + text.ShellQuote("/dev/"+m.Name))
+			Run("mdadm %s --remove %s", path, "/dev/"+m.Name)
 	}
 	if failed || d.MD.Bitmap != "internal" {
-		return f.Run(path + " --add NEW_MEMBER")
+		return f.Run("mdadm %s --add NEW_MEMBER", path)
 	}
-	return f.Run(path + " --re-add MEMBER")
+	return f.Run("mdadm %s --re-add MEMBER", path)
 }
 
-func syncing(c *diagnose.Case, report diagnose.Report) {
+func syncing(c *facts, report reporter) {
 	for _, a := range c.Arrays() {
-		if a.Syncing == "" || a.Syncing == diagnose.IdleSync {
+		if !diagnose.IsSyncing(&a) {
 			if r := redundant(c, a); r != nil && r.Action != "" {
 				report(finding.Fine(a.Name, "%s is not resyncing", a.Name))
 			}
@@ -104,11 +112,11 @@ func syncing(c *diagnose.Case, report diagnose.Report) {
 		report(finding.New(a.Name, "%s is in a %s%s, which competes with any load.", a.Name, a.Syncing,
 			done).In(c.ScenariosOn(a.Name)).
 			Saw("sync action", a.Syncing, diagnose.IdleSync, diagnose.Sysfs(a.Name, "md/sync_action")).
-			Run("mdadm --wait " + text.ShellQuote("/dev/"+a.Name)))
+			Run("mdadm --wait %s", "/dev/"+a.Name))
 	}
 }
 
-func mixedMembers(c *diagnose.Case, report diagnose.Report) {
+func mixedMembers(c *facts, report reporter) {
 	for _, a := range c.Arrays() {
 		if len(a.Volumes) < 2 || a.Level == topology.Linear {
 			continue
@@ -183,7 +191,7 @@ func name(v topology.Volume) string {
 	return cmp.Or(v.Device, v.ID, v.Serial, v.Type, "a volume")
 }
 
-func linearArray(c *diagnose.Case, report diagnose.Report) {
+func linearArray(c *facts, report reporter) {
 	for _, a := range c.Arrays() {
 		if a.Level != topology.Linear || len(a.Volumes) < 2 {
 			continue
@@ -196,14 +204,14 @@ func linearArray(c *diagnose.Case, report diagnose.Report) {
 }
 
 // redundant is what was read of an array that md keeps whole and in step, nil of any other.
-func redundant(c *diagnose.Case, a topology.Array) *block.Raid {
+func redundant(c *facts, a topology.Array) *block.Raid {
 	if d := c.Device(a.Name); d != nil && a.Level.Redundant() {
 		return d.MD
 	}
 	return nil
 }
 
-func parityLog(c *diagnose.Case, report diagnose.Report) {
+func parityLog(c *facts, report reporter) {
 	for _, t := range c.Targets() {
 		a := c.Topology.Array(t.Array)
 		if t.Role != topology.WAL || a == nil || a.Level.Parity() == 0 {
@@ -230,7 +238,7 @@ const bitmapped = 100 * units.GiB
 
 // withoutBitmap finds a large array with copies or parity of which md does not know, after a power cut, which parts
 // were being written, so that it compares all of it.
-func withoutBitmap(c *diagnose.Case, a topology.Array, d *block.Device, report diagnose.Report) {
+func withoutBitmap(c *facts, a topology.Array, d *block.Device, report reporter) {
 	if !a.Level.Redundant() || d.MD.Bitmap != "none" || d.Size <= bitmapped || d.MD.Consistency == "journal" ||
 		d.MD.Consistency == "ppl" {
 		return
@@ -240,7 +248,7 @@ func withoutBitmap(c *diagnose.Case, a topology.Array, d *block.Device, report d
 		Saw("bitmap of "+a.Name, d.MD.Bitmap, "internal", diagnose.Sysfs(a.Name, "md/bitmap/location")).
 		Advise("Add an internal bitmap when the array has all of its members.")
 	if a.Degraded == 0 && !diagnose.IsSyncing(&a) {
-		f = f.Run("mdadm --grow --bitmap=internal " + text.ShellQuote(d.Path))
+		f = f.Run("mdadm --grow --bitmap=internal %s", d.Path)
 	}
 	report(f)
 }
@@ -252,7 +260,7 @@ const (
 	usualBitmap  = 64 * units.MiB
 )
 
-func fineBitmap(c *diagnose.Case, report diagnose.Report) {
+func fineBitmap(c *facts, report reporter) {
 	for _, a := range c.Arrays() {
 		d := c.Device(a.Name)
 		if d == nil || d.MD == nil {
@@ -266,11 +274,11 @@ func fineBitmap(c *diagnose.Case, report diagnose.Report) {
 			report(finding.Fine(a.Name, "one bit of %s's bitmap covers %s", a.Name, d.MD.BitmapChunk))
 			continue
 		}
-		path := text.ShellQuote(d.Path)
 		report(finding.New(a.Name, "One bit of %s's bitmap covers %s: a random write often waits for a bit first.",
 			a.Name, d.MD.BitmapChunk).In(c.ScenariosOn(a.Name)).
-			Saw("bitmap chunk of "+a.Name, d.MD.BitmapChunk.String(), "at least "+usualBitmap.String(),
+			Saw("bitmap chunk of "+a.Name, d.MD.BitmapChunk, "at least "+usualBitmap.String(),
 				diagnose.Sysfs(a.Name, "md/bitmap/chunksize")).
-			Run("mdadm --grow --bitmap=none "+path, "mdadm --grow --bitmap=internal --bitmap-chunk=64M "+path))
+			Run("mdadm --grow --bitmap=none %s", d.Path).
+			Run("mdadm --grow --bitmap=internal --bitmap-chunk=64M %s", d.Path))
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"plimsoll/internal/units"
 )
 
-func doubleMount(c *diagnose.Case, report diagnose.Report) {
+func doubleMount(c *facts, report reporter) {
 	points := map[string][]string{}
 	var devices []string
 	for _, m := range c.Mounts() {
@@ -32,7 +32,7 @@ func doubleMount(c *diagnose.Case, report diagnose.Report) {
 		}
 		f := finding.New(d, "%s is mounted at %s: they are one filesystem.", d, strings.Join(at, " and ")).
 			Saw("mounts of "+d, strings.Join(at, ", "), "one", "/proc/self/mountinfo").
-			Run("findmnt --source " + text.ShellQuote("/dev/"+d))
+			Run("findmnt --source %s", "/dev/"+d)
 		if unused := unusedArrays(c); len(unused) > 0 {
 			f.Say("%s is mounted at %s: they are one filesystem, and %s is not mounted at all.",
 				d, strings.Join(at, " and "), strings.Join(unused, ", "))
@@ -46,7 +46,7 @@ func doubleMount(c *diagnose.Case, report diagnose.Report) {
 }
 
 // rolesAt counts the targets with paths of their own among mount points.
-func rolesAt(c *diagnose.Case, points []string) int {
+func rolesAt(c *facts, points []string) int {
 	n := 0
 	for _, p := range points {
 		if slices.ContainsFunc(c.Targets(), func(t topology.Target) bool { return t.Mount != nil && t.Mount.Point == p }) {
@@ -57,20 +57,18 @@ func rolesAt(c *diagnose.Case, points []string) int {
 }
 
 // unusedArrays lists arrays that nothing is made of and that no mount shows.
-func unusedArrays(c *diagnose.Case) []string {
+func unusedArrays(c *facts) []string {
 	used := map[string]bool{}
 	for _, m := range c.Mounts() {
 		used[m.Device] = true
 	}
 	var out []string
-	if c.Topology.Tree != nil {
-		for _, m := range c.Topology.Tree.Mounts {
-			used[m.Device] = true
-		}
-		for n, d := range c.Topology.Tree.Devices {
-			if d.Kind == block.MD && len(d.Holders) == 0 && !used[n] && !slices.Contains(c.Topology.Tree.Swaps, n) {
-				out = append(out, n)
-			}
+	for _, m := range c.Tree().Mounts {
+		used[m.Device] = true
+	}
+	for n, d := range c.Tree().Devices {
+		if d.Kind == block.MD && len(d.Holders) == 0 && !used[n] && !slices.Contains(c.Tree().Swaps, n) {
+			out = append(out, n)
 		}
 	}
 	for _, a := range c.Topology.Arrays {
@@ -84,7 +82,7 @@ func unusedArrays(c *diagnose.Case) []string {
 	return out
 }
 
-func discardMount(c *diagnose.Case, report diagnose.Report) {
+func discardMount(c *facts, report reporter) {
 	seen := map[string]bool{}
 	if c.Host != nil && c.Host.Boot.Trim {
 		report(finding.Fine("fstrim.timer", "fstrim.timer is enabled"))
@@ -107,14 +105,14 @@ func discardMount(c *diagnose.Case, report diagnose.Report) {
 			}
 			where = "up to " + d.Queue.DiscardMax.String() + " at once"
 		}
-		commands := []string{"mount -o remount,nodiscard " + text.ShellQuote(m.Point), "systemctl enable --now fstrim.timer"}
-		if c.Host != nil && c.Host.Boot.Trim {
-			commands = commands[:1]
-		}
-		report(finding.New(m.Point, "%s is mounted with discard, so every deletion is sent to the drives at once.", m.Point).
+		f := finding.New(m.Point, "%s is mounted with discard, so every deletion is sent to the drives at once.", m.Point).
 			Saw("mount options", strings.Join(m.Options, ","), "without discard", "/proc/self/mountinfo").
 			Saw("discards that "+m.Device+" accepts", where, "", diagnose.Sysfs(m.Device, "queue/discard_max_bytes")).
-			Run(commands...))
+			Run("mount -o remount,nodiscard %s", m.Point)
+		if c.Host == nil || !c.Host.Boot.Trim {
+			f = f.Run("systemctl enable --now fstrim.timer")
+		}
+		report(f)
 	}
 }
 
@@ -123,7 +121,7 @@ func discardMount(c *diagnose.Case, report diagnose.Report) {
 // or the flush is not honoured.
 const fastSync = 50e3 // ns
 
-func volatileCache(c *diagnose.Case, report diagnose.Report) {
+func volatileCache(c *facts, report reporter) {
 	for _, a := range c.Arrays() {
 		var back, through []string
 		for _, v := range a.Volumes {
@@ -158,11 +156,11 @@ func volatileCache(c *diagnose.Case, report diagnose.Report) {
 				continue
 			}
 			syncs = append(syncs, m.IDs()...)
-			if p50, ok := m.Result.Total.Sync.Lat.At(50); ok && p50 > 0 && float64(p50) < fastSync {
+			if p50, ok := m.Total.Sync.Lat.At(50); ok && p50 > 0 && float64(p50) < fastSync {
 				f.Severity = finding.Warn
 				f.Say("Syncs on %s return in %s (median) with a volatile write cache below: either it is "+
-					"protected against power loss or commits can be lost.", a.Name, text.Duration(p50))
-				f = f.Saw("sync p50", text.Duration(p50), "at least "+units.Latency(fastSync).String(), "fio, scenario "+m.Label())
+					"protected against power loss or commits can be lost.", a.Name, p50)
+				f = f.Saw("sync p50", p50, "at least "+units.Latency(fastSync).String(), "fio, scenario "+m.Label())
 			}
 		}
 		if len(back) > 1 && len(syncs) > 0 {
@@ -180,7 +178,7 @@ func volatileCache(c *diagnose.Case, report diagnose.Report) {
 // barrier=0, and XFS has had none since Linux 4.19.
 var withoutBarriers = []string{"nobarrier", "barrier=0"}
 
-func noBarriers(c *diagnose.Case, report diagnose.Report) {
+func noBarriers(c *facts, report reporter) {
 	for _, m := range c.Mounts() {
 		i := slices.IndexFunc(m.Options, func(o string) bool { return slices.Contains(withoutBarriers, o) })
 		if i < 0 {
@@ -203,7 +201,7 @@ func noBarriers(c *diagnose.Case, report diagnose.Report) {
 		f := finding.New(subject, "%s is mounted with %s: a sync returns while the data is in a volatile cache.", m.Point,
 			m.Options[i]).
 			Saw("mount options", strings.Join(m.Options, ","), "without "+m.Options[i], "/proc/self/mountinfo").
-			Run("mount -o remount,barrier " + text.ShellQuote(m.Point))
+			Run("mount -o remount,barrier %s", m.Point)
 		if len(back) > 0 {
 			f = f.Saw("write cache", diagnose.VolatileCache+" on "+strings.Join(back, ", "), "", diagnose.Sysfs(back[0],
 				"queue/write_cache"))
@@ -212,7 +210,7 @@ func noBarriers(c *diagnose.Case, report diagnose.Report) {
 	}
 	for _, m := range c.Runs {
 		u, ok := c.Unflushed(m)
-		if !ok || m.Result.Kind() == suite.OfServer { // PL709
+		if !ok || m.Kind() == suite.OfServer { // PL709
 			continue
 		}
 		f := u.Shown(m.Finds("The latency is not that of durable writes: %s", u.Sentence()).As(finding.Invalid))
@@ -226,7 +224,7 @@ func noBarriers(c *diagnose.Case, report diagnose.Report) {
 // unknownCache is what can be said of a mount without flushes where the kernel does not say what cache the drives
 // have. A SATA, SAS or NVMe drive of the machine itself has one as a rule, though a controller may protect its own:
 // hence a warning. Of a guest's disk nothing can be said.
-func unknownCache(c *diagnose.Case, m diagnose.Mounted, option string, unknown []string, report diagnose.Report) {
+func unknownCache(c *facts, m diagnose.Mounted, option string, unknown []string, report reporter) {
 	unknown = slices.DeleteFunc(unknown, func(name string) bool {
 		return !strings.HasPrefix(name, "sd") && !strings.HasPrefix(name, "nvme")
 	})
@@ -238,7 +236,7 @@ func unknownCache(c *diagnose.Case, m diagnose.Mounted, option string, unknown [
 		drives).As(finding.Warn).Titled("syncs may not reach the drives").
 		Saw("mount options", strings.Join(m.Options, ","), "without "+option, "/proc/self/mountinfo").
 		Saw("write cache of "+drives, "not known", "", diagnose.Sysfs(unknown[0], "queue/write_cache")).
-		Run("mount -o remount,barrier " + text.ShellQuote(m.Point))
+		Run("mount -o remount,barrier %s", m.Point)
 	if len(unknown) > 1 {
 		f.Say("%s is mounted with %s, and the kernel does not say what caches %s have.", m.Point, option, drives)
 	}
@@ -251,28 +249,28 @@ const largestRecord = 128 * units.KiB
 // smallSectors is the ashift of sectors of 512 bytes.
 const smallSectors = 9
 
-func poorDataset(c *diagnose.Case, report diagnose.Report) {
+func poorDataset(c *facts, report reporter) {
 	said := map[string]bool{} // of one dataset in two roles
 	for _, t := range c.Targets() {
 		if t.Mount == nil || t.Mount.ZFS == nil {
 			continue
 		}
-		d, name := t.Mount.ZFS, text.ShellQuote(t.Mount.Source)
-		asked := func(property string) string { return "zfs get " + property + " " + name }
+		d, name := t.Mount.ZFS, t.Mount.Source
+		asked := func(property string) string { return "zfs get " + property + " " + text.ShellQuote(name) }
 		f := finding.Fine(t.Path, "dataset %s: sync=%s, logbias=%s, recordsize=%s", t.Mount.Source, d.Sync, d.LogBias,
 			d.Record)
 		switch {
 		case d.Sync == diagnose.NoSyncs:
 			f = finding.New(t.Path, "%s has sync=disabled: a sync returns before anything is stored.", t.Mount.Source).
-				Saw("sync", d.Sync, "standard", asked("sync")).Run("zfs set sync=standard " + name).As(finding.Fail).
+				Saw("sync", d.Sync, "standard", asked("sync")).Run("zfs set sync=standard %s", name).As(finding.Fail).
 				Titled("syncs on this ZFS dataset reach nothing")
 		case t.Role == topology.Data && d.Record > largestRecord:
 			f = finding.New(t.Path, "%s has records of %s: a changed page rewrites one whole.", t.Mount.Source, d.Record).
-				Saw("recordsize", d.Record.String(), "at most "+largestRecord.String(), asked("recordsize")).
-				Run("zfs set recordsize=32K " + name)
+				Saw("recordsize", d.Record, "at most "+largestRecord.String(), asked("recordsize")).
+				Run("zfs set recordsize=32K %s", name)
 		case t.Role == topology.WAL && d.LogBias == "throughput":
 			f = finding.New(t.Path, "%s has logbias=throughput: its syncs do not use the pool's log device.", t.Mount.Source).
-				Saw("logbias", d.LogBias, "latency", asked("logbias")).Run("zfs set logbias=latency " + name)
+				Saw("logbias", d.LogBias, "latency", asked("logbias")).Run("zfs set logbias=latency %s", name)
 		case d.Shift == smallSectors:
 			f = finding.New(t.Path, "Pool %s was made for sectors of 512 bytes (ashift=9).", d.Pool).
 				Saw("ashift", "9", "12", "zpool get ashift "+text.ShellQuote(d.Pool))
@@ -288,7 +286,7 @@ func poorDataset(c *diagnose.Case, report diagnose.Report) {
 // each read of a file sets when it was read (mount(8), strictatime).
 var quietTimes = []string{"noatime", "relatime", "lazytime", "ro"}
 
-func accessTimes(c *diagnose.Case, report diagnose.Report) {
+func accessTimes(c *facts, report reporter) {
 	all := c.Mounts()
 	for _, t := range c.Targets() { // a dataset of ZFS, which has no device
 		listed := func(m diagnose.Mounted) bool { return t.Mount.Point == m.Point }
@@ -301,12 +299,12 @@ func accessTimes(c *diagnose.Case, report diagnose.Report) {
 		if len(m.Options) == 0 || slices.ContainsFunc(m.Options, quiet) {
 			continue
 		}
-		command := "mount -o remount,noatime " + text.ShellQuote(m.Point)
+		f := finding.New(m.Point, "Each read of a file at %s writes its access time (atime).", m.Point).
+			Saw("mount options", strings.Join(m.Options, ","), "with noatime or relatime", "/proc/self/mountinfo")
 		if m.FS == "zfs" {
-			command = "zfs set atime=off " + text.ShellQuote(m.Source)
+			report(f.Run("zfs set atime=off %s", m.Source))
+		} else {
+			report(f.Run("mount -o remount,noatime %s", m.Point))
 		}
-		report(finding.New(m.Point, "Each read of a file at %s writes its access time (atime).", m.Point).
-			Saw("mount options", strings.Join(m.Options, ","), "with noatime or relatime", "/proc/self/mountinfo").
-			Run(command))
 	}
 }

@@ -8,19 +8,15 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/host"
-	"plimsoll/internal/text"
 	"plimsoll/internal/topology"
 )
 
 // mapped calls visit for each device below the tested paths that device-mapper made of one kind, such as
 // CRYPT-, once.
-func mapped(c *diagnose.Case, kind string, visit func(d *block.Device)) {
+func mapped(c *facts, kind string, visit func(d *block.Device)) {
 	seen := map[string]bool{}
 	for _, t := range c.Targets() {
-		if c.Topology.Tree == nil {
-			return
-		}
-		for _, name := range c.Topology.Tree.Below(t.Device) {
+		for _, name := range c.Tree().Below(t.Device) {
 			if d := c.Device(name); strings.HasPrefix(d.DM, kind) && !seen[name] {
 				seen[name] = true
 				visit(d)
@@ -33,7 +29,7 @@ func mapped(c *diagnose.Case, kind string, visit func(d *block.Device)) {
 var queuesMayGo = host.Release{5, 9, 0}
 
 // before says that the machine's kernel is known, and older.
-func before(c *diagnose.Case, r host.Release) bool {
+func before(c *facts, r host.Release) bool {
 	if c.Host == nil {
 		return false
 	}
@@ -41,11 +37,11 @@ func before(c *diagnose.Case, r host.Release) bool {
 	return known && k.Before(r)
 }
 
-func encryption(c *diagnose.Case, report diagnose.Report) {
+func encryption(c *facts, report reporter) {
 	mapped(c, "CRYPT-", func(d *block.Device) {
 		var small, untrimmed *block.Device
 		solid := true
-		for _, disk := range c.Topology.Tree.Leaves(d.Name) {
+		for _, disk := range c.Tree().Leaves(d.Name) {
 			q := disk.Queue
 			solid = solid && !q.Rotational
 			if q.Physical > q.Logical && d.Queue.Logical < q.Physical {
@@ -55,26 +51,25 @@ func encryption(c *diagnose.Case, report diagnose.Report) {
 				untrimmed = disk
 			}
 		}
-		path := text.ShellQuote(d.Path)
 		if small != nil {
 			report(finding.New(d.Name, "%s encrypts sectors of %s on a drive whose sectors are %s.", d.Name, d.Queue.Logical,
 				small.Queue.Physical).
-				Saw("sector of "+d.Name, d.Queue.Logical.String(), small.Queue.Physical.String(),
+				Saw("sector of "+d.Name, d.Queue.Logical, small.Queue.Physical,
 					diagnose.Sysfs(d.Name, "queue/logical_block_size")).
-				Run("cryptsetup status " + path))
+				Run("cryptsetup status %s", d.Path))
 		}
 		if untrimmed != nil {
 			report(finding.New(d.Name, "%s takes discards, but %s holds them back: the drive is never trimmed.",
 				untrimmed.Name, d.Name).
 				Saw("discards that "+d.Name+" accepts", "none", "as "+untrimmed.Name,
 					diagnose.Sysfs(d.Name, "queue/discard_max_bytes")).
-				Run("cryptsetup --persistent --allow-discards refresh " + path))
+				Run("cryptsetup --persistent --allow-discards refresh %s", d.Path))
 		}
 		if d.Queued && solid && !before(c, queuesMayGo) {
 			report(finding.New(d.Name, "%s hands requests to kernel work queues, for which a solid-state drive waits.",
 				d.Name).
 				Saw("work queues of "+d.Name, "in use", "no_read_workqueue no_write_workqueue", "dmsetup table").
-				Run("cryptsetup --persistent --perf-no_read_workqueue --perf-no_write_workqueue refresh " + path))
+				Run("cryptsetup --persistent --perf-no_read_workqueue --perf-no_write_workqueue refresh %s", d.Path))
 		} else if small == nil && untrimmed == nil {
 			report(finding.Fine(d.Name, "%s encrypts whole sectors, and passes discards on where the drive takes them", d.Name))
 		}
@@ -82,7 +77,7 @@ func encryption(c *diagnose.Case, report diagnose.Report) {
 }
 
 // onePath counts the paths of a multipath device that SCSI calls running, and NVMe live, and those without a state.
-func onePath(c *diagnose.Case, report diagnose.Report) {
+func onePath(c *facts, report reporter) {
 	mapped(c, "mpath-", func(d *block.Device) {
 		var run, down []string
 		for _, name := range d.Slaves {
@@ -98,7 +93,7 @@ func onePath(c *diagnose.Case, report diagnose.Report) {
 		}
 		f := finding.New(d.Name, "%s has one path: when that fails, so does the storage.", d.Name).
 			Saw("paths of "+d.Name, strings.Join(run, ", "), "at least 2", "/sys/block/"+d.Name+"/slaves").
-			Run("multipath -ll " + text.ShellQuote(d.Path))
+			Run("multipath -ll %s", d.Path)
 		switch {
 		case len(run) > 1:
 			f.Title, f.Evidence[0].Expected = "a multipath device has lost a path", "all"
@@ -116,18 +111,15 @@ func onePath(c *diagnose.Case, report diagnose.Report) {
 
 // besideMultipath finds the drives below a tested path that are a path of a LUN to which there are others, and that
 // no multipath device has gathered.
-func besideMultipath(c *diagnose.Case, report diagnose.Report) {
+func besideMultipath(c *facts, report reporter) {
 	seen := map[string]bool{}
 	gathered := func(name string) bool {
 		d := c.Device(name)
 		return d != nil && strings.HasPrefix(d.DM, "mpath-")
 	}
 	for _, t := range c.Targets() {
-		if c.Topology.Tree == nil {
-			return
-		}
-		for _, d := range c.Topology.Tree.Leaves(t.Device) {
-			others := c.Topology.Tree.Twins(d)
+		for _, d := range c.Tree().Leaves(t.Device) {
+			others := c.Tree().Twins(d)
 			if seen[d.Name] || len(others) == 0 || slices.ContainsFunc(d.Holders, gathered) {
 				continue
 			}
@@ -143,7 +135,7 @@ func besideMultipath(c *diagnose.Case, report diagnose.Report) {
 	}
 }
 
-func copiesOnWrite(c *diagnose.Case, report diagnose.Report) {
+func copiesOnWrite(c *facts, report reporter) {
 	for _, m := range c.Mounts() {
 		log := slices.ContainsFunc(c.Targets(), func(t topology.Target) bool {
 			return t.Role == topology.WAL && t.Mount != nil && t.Mount.Point == m.Point
@@ -152,7 +144,7 @@ func copiesOnWrite(c *diagnose.Case, report diagnose.Report) {
 			report(finding.New(m.Point, "btrfs writes each changed block of %s to a new place.", m.Point).
 				Saw("mount options", strings.Join(m.Options, ","), "nodatacow, or files with the attribute C",
 					"/proc/self/mountinfo").
-				Run("lsattr -d " + text.ShellQuote(m.Point)))
+				Run("lsattr -d %s", m.Point))
 		}
 	}
 }

@@ -8,35 +8,30 @@ import (
 // InCheck are the causes that a look of less than a second may name, as plimsoll check does: a
 // control group at its limit, and a member that stands apart while the array is at work.
 func InCheck() []*finding.Rule[*Facts] {
-	member := &finding.Rule[*Facts]{
-		Code: "PL204", Check: func(f *Facts, report func(finding.Finding)) {
-			if ios := newView(f); ios.top != nil && ios.top.ios() >= shortIOs {
-				only(f, "PL204", finding.Info, report)
-			}
-		},
-	}
-	return append([]*finding.Rule[*Facts]{member}, BeforeRun()...)
+	return append([]*finding.Rule[*Facts]{only("PL204", finding.Info, shortIOs)}, BeforeRun()...)
 }
 
 // BeforeRun is what a look before a run may name, while nothing of it is measured: a control group at
 // its limit. What an array copies or checks is known without a look (PL202 of the layout).
 func BeforeRun() []*finding.Rule[*Facts] {
-	return []*finding.Rule[*Facts]{{Code: "PL904", Check: func(f *Facts, report func(finding.Finding)) {
-		only(f, "PL904", finding.Warn, report)
-	}}}
+	return []*finding.Rule[*Facts]{only("PL904", finding.Warn, 0)}
 }
 
 // shortIOs are the fewest I/Os by which members are compared in a short look.
 const shortIOs = 100
 
-func only(f *Facts, code finding.Code, severity finding.Severity, report func(finding.Finding)) {
-	for _, c := range Judge(f).Causes {
-		if c.Code == code {
-			found := c.Finding()
-			found.Severity = severity
-			report(found)
+// only is a rule that names one cause where so many I/Os were seen.
+func only(code finding.Code, severity finding.Severity, least float64) *finding.Rule[*Facts] {
+	return &finding.Rule[*Facts]{Code: code, Check: func(f *Facts, report func(finding.Finding)) {
+		if v := newView(f); v.top == nil || v.top.ios() < least {
+			return
 		}
-	}
+		for _, c := range Judge(f).Causes {
+			if c.Code == code {
+				report(c.Finding().As(severity))
+			}
+		}
+	}}
 }
 
 // Limited is whether a control group is at its limit on a device of the path.

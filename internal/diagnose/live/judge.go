@@ -1,7 +1,6 @@
 package live
 
 import (
-	"fmt"
 	"maps"
 	"time"
 
@@ -159,20 +158,20 @@ func Judge(f *Facts) *Answer {
 const doubtfulTasks = 0.3
 
 // doubtful is whether tasks wait and what they wait for could not be seen.
-func (v *view) doubtful() bool { return !v.f.Window.Stacks && v.waiters >= doubtfulTasks }
+func (v *view) doubtful() bool { return !v.Window.Stacks && v.waiters >= doubtfulTasks }
 
 // withoutDevice answers where there is no device: another machine's storage, or none.
 func (v *view) withoutDevice(a *Answer) *Answer {
-	r := v.f.Remote
+	r := v.Remote
 	if r == nil {
 		return a
 	}
 	waiting := r.IOPS * float64(r.Exec) / 1e9
 	if r.RTT >= remoteSlow && waiting >= slowQueue {
 		a.Answer, a.First = Found, "PL909"
-		c := cause(Possible, v.f.Source, "The server of %s is slow, or the network to it: %s per request.", v.f.Path, r.RTT).
-			saw("round trip", r.RTT.String(), "below "+remoteSlow.String(), mountstats).
-			saw("with the wait in this machine", r.Exec.String(), "", mountstats).
+		c := cause(Possible, v.Source, "The server of %s is slow, or the network to it: %s per request.", v.Path, r.RTT).
+			saw("round trip", r.RTT, "below "+remoteSlow.String(), mountstats).
+			saw("with the wait in this machine", r.Exec, "", mountstats).
 			try("plimsoll why on the server")
 		c.Code, c.Title = a.First, titleOf(a.First)
 		a.Causes = []Cause{*c}
@@ -193,7 +192,7 @@ func (v *view) fill(a *Answer) {
 			Name: d.Name, Layer: kindOf(d.Layer), Leaf: d.Leaf(),
 			ReadIOPS: read.IOPS, WriteIOPS: write.IOPS,
 			ReadRate: units.Rate(float64(d.did.ReadBytes) / d.span), WriteRate: units.Rate(float64(d.did.WriteBytes) / d.span),
-			Wait: units.Latency(d.wait()), Waiting: d.waiting(), AtDevice: d.did.InFlight, Busy: d.busy(),
+			Wait: d.wait(), Waiting: d.waiting(), AtDevice: d.did.InFlight, Busy: d.busy(),
 			Stall: d.did.Longest, PeakIOs: d.did.PeakIOs, Stalled: d.did.Stalled,
 			Reads: read, Writes: write, Flushes: d.flushes(),
 		})
@@ -202,9 +201,9 @@ func (v *view) fill(a *Answer) {
 	for _, u := range v.users {
 		a.Users = append(a.Users, *u)
 	}
-	a.Limits = append(a.Limits, v.f.Groups...)
-	a.RunQueue, a.Usual, a.Slow = v.queue, units.Latency(v.typical), units.Latency(v.limit)
-	if moved := v.top.bytes(); v.f.Counters == "" && moved > writtenBackTimes*v.asked && moved > writtenBackLeast {
+	a.Limits = append(a.Limits, v.Groups...)
+	a.RunQueue, a.Usual, a.Slow = v.queue, v.typical, v.limit
+	if moved := v.top.bytes(); v.Counters == "" && moved > writtenBackTimes*v.asked && moved > writtenBackLeast {
 		a.WrittenBack = units.Rate(moved - v.asked)
 	}
 	a.Account = v.account()
@@ -229,17 +228,75 @@ func kindOf(l *Layer) string {
 
 // cause is one of a code, and with a title, that its row in the order gives it.
 func cause(how Confidence, subject, format string, args ...any) *Cause {
-	return &Cause{Confidence: how, Subject: subject, Message: fmt.Sprintf(format, args...)}
+	return &Cause{Confidence: how, Subject: subject, Message: finding.Says(format, args...)}
 }
 
 // saw adds a piece of evidence; expected and where may be empty.
-func (c *Cause) saw(what, found, expected, where string) *Cause {
-	c.Evidence = append(c.Evidence, finding.Evidence{What: what, Found: found, Expected: expected, Where: where})
+func (c *Cause) saw(what string, found, expected any, where string) *Cause {
+	c.Evidence = append(c.Evidence, finding.Seen(what, found, expected, where))
 	return c
 }
 
-// try adds what to do next, or to type.
-func (c *Cause) try(next ...string) *Cause {
-	c.Next = append(c.Next, next...)
+// say gives it another message.
+func (c *Cause) say(format string, args ...any) { c.Message = finding.Says(format, args...) }
+
+// try adds what to do next, or to type, in the words of finding.Shell.
+func (c *Cause) try(format string, words ...any) *Cause {
+	c.Next = append(c.Next, finding.Shell(format, words...))
 	return c
+}
+
+// Account divides the mean time of an I/O of the path: shares from 0 to 1 whose sum is 1. What waits
+// outside of any device (a control group, a freeze, a place in a queue) is in no device's time and
+// so not in here: Answer.Tasks has it.
+type Account struct {
+	Wait       units.Latency `json:"wait_ns"`
+	Own        float64       `json:"own"`         // the volumes' own time
+	SlowMember float64       `json:"slow_member"` // what one member takes longer than its peers
+	Machine    float64       `json:"machine"`     // in layers of this machine
+	Resync     float64       `json:"resync"`
+	Others     float64       `json:"others"` // other programs
+	Load       float64       `json:"load"`   // the user's own load above a limit
+	Rest       float64       `json:"unexplained"`
+}
+
+// account is computed in this order: what each part takes is taken from what those before it left.
+func (v *view) account() *Account {
+	w := v.top.wait()
+	if w <= 0 {
+		return nil
+	}
+	a := &Account{Wait: w, Own: float64(min(w, v.typical) / w)}
+	left := 1 - a.Own
+	take := func(part *float64, share float64) {
+		share = max(0, min(left, share))
+		*part, left = *part+share, left-share // others take twice: by what they ask, and by what they wrote before
+	}
+	if v.has("PL204") {
+		if m, ok := v.compared(); ok {
+			take(&a.SlowMember, m.iops()*float64(m.wait()-m.peerWait)/max(v.top.iops(), 1e-9)/float64(w))
+		}
+	}
+	if v.top.Leaf() {
+		if n := v.top.waiting(); n > 0 {
+			take(&a.Machine, min(1, max(0, n-v.top.did.InFlight)/n)*left)
+		}
+	} else {
+		take(&a.Machine, float64((w-v.slowestLeaf())/w))
+	}
+	if v.has("PL202") {
+		_, share := v.syncing()
+		take(&a.Resync, left*share)
+	}
+	if v.has("PL906") {
+		take(&a.Others, left*v.other)
+	}
+	if v.has("PL309") {
+		take(&a.Others, left)
+	}
+	if v.limited() {
+		take(&a.Load, left)
+	}
+	a.Rest = max(0, left)
+	return a
 }

@@ -50,7 +50,7 @@ func (v *view) limitsUsed() (all []LimitUse) {
 	if i := v.instanceShare(); i.limit != "" {
 		all = append(all, LimitUse{"instance", i.limit, i.of})
 	}
-	for _, l := range v.f.Groups {
+	for _, l := range v.Groups {
 		all = append(all, LimitUse{l.Group, amount(l.What, l.Limit), l.Used / max(l.Effective(), 1)})
 	}
 	return all
@@ -64,7 +64,7 @@ func Look(f *Facts, at time.Time, whole bool) Moment {
 		if used := v.limitsUsed(); len(used) > 0 {
 			m.Used = &used
 		}
-		m.Wait, m.Waiting, m.IOPS = units.Latency(v.top.wait()), v.top.waiting(), units.IOPS(v.top.iops())
+		m.Wait, m.Waiting, m.IOPS = v.top.wait(), v.top.waiting(), units.IOPS(v.top.iops())
 	}
 	if a.Answer == Found {
 		c := a.Causes[0]

@@ -78,7 +78,7 @@ func (v *view) look() {
 		if c := looks[r.name](); c != nil {
 			c.Code, c.row, c.Elsewhere = cmp.Or(c.Code, r.code), r, r.whose == Fine
 			c.Title = cmp.Or(c.Title, r.title, titleOf(c.Code))
-			if v.f.Counters != "" && c.Confidence == Certain { // means of a second or more prove nothing
+			if v.Counters != "" && c.Confidence == Certain { // means of a second or more prove nothing
 				c.Confidence = Likely
 			}
 			v.causes = append(v.causes, *c)

@@ -86,7 +86,7 @@ func (v *view) volumeShare(l *device) (share float64, what string, did *device) 
 	if l.Volume == nil {
 		return 0, "", l
 	}
-	for _, pool := range v.f.Instance.Pools {
+	for _, pool := range v.Instance.Pools {
 		if l.Volume.Pooled && l.Volume.Type == pool.Type {
 			did = v.together(func(o *topology.Volume) bool { return o.Pooled && o.Type == pool.Type })
 			share, what = did.use(pool.Limits)
@@ -119,7 +119,7 @@ type carried struct {
 // instanceShare is that of the limit of which most is done: on volumes of one type where it has such,
 // by those below the path, for others are not seen here; else on all.
 func (v *view) instanceShare() carried {
-	i := v.f.Instance
+	i := v.Instance
 	most, uncapped := carried{}, false
 	for _, l := range v.leaves {
 		uncapped = uncapped || l.Volume == nil ||
@@ -133,7 +133,7 @@ func (v *view) instanceShare() carried {
 		}
 	}
 	if uncapped {
-		one := carried{who: "all its volumes together", iops: v.f.Window.MachineIOs, rate: v.f.Window.MachineRate}
+		one := carried{who: "all its volumes together", iops: v.Window.MachineIOs, rate: v.Window.MachineRate}
 		if one.of, one.limit = ofLimit(v.shareOf, i.Baseline, i.Burst); one.of > most.of {
 			most = one
 		}
@@ -156,10 +156,10 @@ func ofLimit(use func(topology.Limits) (float64, string), base, burst topology.L
 
 func (v *view) shareOf(l topology.Limits) (share float64, limit string) {
 	if l.IOPS > 0 {
-		share, limit = v.f.Window.MachineIOs/float64(l.IOPS), l.IOPS.String()+" IOPS"
+		share, limit = v.Window.MachineIOs/float64(l.IOPS), l.IOPS.String()+" IOPS"
 	}
-	if l.Rate > 0 && float64(v.f.Window.MachineRate/l.Rate) > share {
-		share, limit = float64(v.f.Window.MachineRate/l.Rate), l.Rate.String()
+	if l.Rate > 0 && float64(v.Window.MachineRate/l.Rate) > share {
+		share, limit = float64(v.Window.MachineRate/l.Rate), l.Rate.String()
 	}
 	return share, limit
 }
@@ -176,9 +176,9 @@ func (v *view) exceeded(code finding.Code, title, limit, format string, of func(
 	if device == "" {
 		return nil
 	}
-	c := cause(Certain, device, format, device, v.f.Path, text.Percent(share))
+	c := cause(Certain, device, format, device, v.Path, share)
 	c.Code, c.Title = code, title
-	return c.saw("time above "+limit, text.Percent(share), "below "+text.Percent(exceededShare),
+	return c.saw("time above "+limit, share, "below "+text.Percent(exceededShare),
 		"log page 0xD0 of "+device)
 }
 
@@ -189,7 +189,7 @@ func (v *view) instanceLimit() *Cause {
 	}
 	const buy = "a larger instance: plimsoll advise"
 	if c := v.exceeded("PL604", "the instance's EBS limit is exceeded", "the instance's limit",
-		"The instance's limit makes %[2]s slow: for %[3]s of the time more was asked of it than it carries.",
+		"The instance's limit makes %[2]s slow: for %[3]v of the time more was asked of it than it carries.",
 		func(e *Exceeded) time.Duration { return e.Instance }); c != nil {
 		return c.try(buy)
 	}
@@ -197,10 +197,10 @@ func (v *view) instanceLimit() *Cause {
 	if full.of < atLimit || full.of >= noLimit {
 		return nil
 	}
-	return cause(Certain, cmp.Or(v.f.Instance.Type, "instance"),
-		"The instance's limit makes %s slow: %s do %s IOPS and %s of the %s that it carries.", v.f.Path, full.who,
+	return cause(Certain, cmp.Or(v.Instance.Type, "instance"),
+		"The instance's limit makes %s slow: %s do %s IOPS and %s of the %s that it carries.", v.Path, full.who,
 		units.Number(full.iops), full.rate, full.limit).
-		saw("share of the instance's limit", text.Percent(full.of), "below "+text.Percent(atLimit),
+		saw("share of the instance's limit", full.of, "below "+text.Percent(atLimit),
 			"/proc/diskstats of "+full.who).
 		try(buy)
 }
@@ -211,9 +211,9 @@ func (v *view) volumeLimit() *Cause {
 		return nil
 	}
 	if c := v.exceeded("PL603", "the volume's limit is exceeded", "the volume's limit",
-		"The limit of %s makes %s slow: for %s of the time more was asked of it than it allows.",
+		"The limit of %s makes %s slow: for %v of the time more was asked of it than it allows.",
 		func(e *Exceeded) time.Duration { return e.Volume }); c != nil {
-		return c.try(v.buy())
+		return v.buy(c)
 	}
 	at, which, of := 0, "", ""
 	var full *device
@@ -229,17 +229,15 @@ func (v *view) volumeLimit() *Cause {
 	if len(v.leaves) == 1 {
 		who = which + " does"
 	}
-	return cause(Certain, which, "The volumes' limit makes %s slow: %s the provisioned %s.", v.f.Path, who, of).
+	return v.buy(cause(Certain, which, "The volumes' limit makes %s slow: %s the provisioned %s.", v.Path, who, of).
 		saw(which, fmt.Sprintf("%s IOPS, %s", units.Number(full.counted()), units.Rate(full.bytes())), "below "+of,
 			diskstats(which)).
-		saw("I/Os that wait", units.Number(v.top.waiting()), "", diskstats(v.top.Name)).
-		try(v.buy())
+		saw("I/Os that wait", units.Number(v.top.waiting()), "", diskstats(v.top.Name)))
 }
 
-// buy is the command that says what to buy for what is done now.
-func (v *view) buy() string {
-	return fmt.Sprintf("plimsoll workload record %s --for 10m -o demand.yaml && plimsoll advise demand.yaml",
-		text.ShellQuote(v.f.Path))
+// buy adds the command that says what to buy for what is done now.
+func (v *view) buy(c *Cause) *Cause {
+	return c.try("plimsoll workload record %s --for 10m -o demand.yaml && plimsoll advise demand.yaml", v.Path)
 }
 
 // atBaseline is whether a volume with a burst does its baseline, throughout or since its burst ended in
@@ -273,7 +271,7 @@ func (v *view) burstSpent() *Cause {
 		does = min(does, float64(one.did.LastIOs))
 	}
 	c := cause(Likely, one.Name,
-		"Spent burst credits make %s slow: its volumes do %s IOPS, their baseline, not the burst of %s.", v.f.Path,
+		"Spent burst credits make %s slow: its volumes do %s IOPS, their baseline, not the burst of %s.", v.Path,
 		units.Number(does), one.Volume.Burst.IOPS).
 		saw(one.Name, units.Number(does)+" IOPS", one.Volume.Burst.IOPS.String()+" with credits", diskstats(one.Name)).
 		try("a volume type without credits: plimsoll advise")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"plimsoll/internal/finding"
 	"plimsoll/internal/stats"
 	"plimsoll/internal/telemetry"
 	"plimsoll/internal/text"
@@ -32,16 +33,16 @@ const (
 // apart is the member of an array at work on which most I/Os wait, compared with the others.
 type apart struct {
 	*device
-	peerWait float64 // ns, median of the others
-	peerIOPS float64 // median of the others
-	busiest  float64 // of the others
+	peerWait units.Latency // median of the others
+	peerIOPS float64       // median of the others
+	busiest  float64       // of the others
 	peers    int
 }
 
 // slower is whether it is slower than its peers by itself: not by more I/Os, not by less than usual is worth.
 // Its peers must be sound (their time at most sound) or, where there are several, rest in between: at a limit
 // that all share queues stand before all of them, and the longest gathers on one of equal volumes.
-func (m apart) slower(usual, sound float64) bool {
+func (m apart) slower(usual, sound units.Latency) bool {
 	return m.wait() >= apartTimes*m.peerWait && m.wait()-m.peerWait >= apartMore*usual &&
 		m.iops() <= apartIOs*max(m.peerIOPS, 0.1) && (m.peerWait <= sound || m.peers > 1 && m.busiest <= sureIdle)
 }
@@ -62,20 +63,19 @@ func (v *view) compared() (m apart, ok bool) {
 	var waits, ios []float64
 	for _, l := range v.leaves {
 		if l != m.device && l.iops() > apartPeer*m.iops() {
-			waits, ios = append(waits, l.wait()), append(ios, l.iops())
+			waits, ios = append(waits, float64(l.wait())), append(ios, l.iops())
 			m.busiest = max(m.busiest, l.busy())
 		}
 	}
-	m.peerWait, m.peerIOPS, m.peers = stats.Median(waits), stats.Median(ios), len(waits)
+	m.peerWait, m.peerIOPS, m.peers = units.Latency(stats.Median(waits)), stats.Median(ios), len(waits)
 	return m, len(waits) > 0
 }
 
 // cause is one of the member, with what its peers do.
 func (m apart) cause(format string, args ...any) *Cause {
 	return cause(Likely, m.Name, format, args...).saw(m.Name,
-		fmt.Sprintf("%s IOPS, %s waiting, %s busy", units.Number(m.iops()), units.Number(m.waiting()),
-			text.Percent(m.busy())),
-		fmt.Sprintf("%s IOPS and %s per I/O, as its peers", units.Number(m.peerIOPS), latency(m.peerWait)), diskstats(m.Name))
+		finding.Says("%s IOPS, %s waiting, %v busy", units.Number(m.iops()), units.Number(m.waiting()), m.busy()),
+		fmt.Sprintf("%s IOPS and %s per I/O, as its peers", units.Number(m.peerIOPS), m.peerWait), diskstats(m.Name))
 }
 
 // slowMember is one that is slower than its peers by itself.
@@ -88,11 +88,10 @@ func (v *view) slowMember() *Cause {
 	if v.limited() && !sure {
 		return nil // at a limit the queue gathers on one of equal volumes
 	}
-	c := m.cause("A slow member, %s, makes %s slow: %s per I/O, %s %s.", m.Name, v.f.Path, latency(m.wait()),
-		peers(m.peers), latency(m.peerWait)).
-		try("replace it, or ask the provider; if it was made from a snapshot: plimsoll array warm "+
-			text.ShellQuote("/dev/"+m.Name),
-			"plimsoll check --probe "+text.ShellQuote(v.f.Path)+"   # when it is quiet")
+	c := m.cause("A slow member, %s, makes %s slow: %s per I/O, %s %s.", m.Name, v.Path, m.wait(),
+		peers(m.peers), m.peerWait).
+		try("replace it, or ask the provider; if it was made from a snapshot: plimsoll array warm %s", "/dev/"+m.Name).
+		try("plimsoll check --probe %s   # when it is quiet", v.Path)
 	if sure {
 		c.Confidence = Certain
 	}
@@ -117,7 +116,7 @@ func (v *view) hotMember() *Cause {
 	if !ok || v.has("PL204") || !m.hot() {
 		return nil
 	}
-	return m.cause("A hot member, %s, makes %s slow: it gets %s IOPS, %s %s.", m.Name, v.f.Path, units.Number(m.iops()),
+	return m.cause("A hot member, %s, makes %s slow: it gets %s IOPS, %s %s.", m.Name, v.Path, units.Number(m.iops()),
 		peers(m.peers), units.Number(m.peerIOPS)).
 		try("a smaller chunk, or files spread over the array: plimsoll explain PL905")
 }
@@ -130,22 +129,19 @@ func (v *view) layer() *Cause {
 	}
 	d := v.holder()
 	c := cause(Likely, d.Name, "A layer of this machine, %s, makes %s slow: %s per I/O there, %s in the volumes.", d.Name,
-		v.f.Path, latency(w), latency(leaf)).
-		saw(v.top.Name, latency(w), "near "+latency(leaf), diskstats(v.top.Name)).
+		v.Path, w, leaf).
+		saw(v.top.Name, w, "near "+leaf.String(), diskstats(v.top.Name)).
 		saw("at the device", units.Number(d.did.InFlight), units.Number(d.waiting()), "in_flight of "+d.Name).
-		try("dmsetup table " + text.ShellQuote(d.Name) + "; cat " + queueOf(d.Name, "nr_requests"))
+		try("dmsetup table %s; cat %s", d.Name, queueOf(d.Name, "nr_requests"))
 	if d.Crypt {
-		c.Next = []string{
-			"cryptsetup refresh --perf-no_read_workqueue --perf-no_write_workqueue --persistent " + text.ShellQuote(d.Name),
-		}
+		c.Next = nil
+		c.try("cryptsetup refresh --perf-no_read_workqueue --perf-no_write_workqueue --persistent %s", d.Name)
 	}
 	return c
 }
 
-// queueOf is the file of a device's setting, as a word of a command.
-func queueOf(device, setting string) string {
-	return text.ShellQuote("/sys/block/" + device + "/queue/" + setting)
-}
+// queueOf is the file of a device's setting.
+func queueOf(device, setting string) string { return "/sys/block/" + device + "/queue/" + setting }
 
 // scheduler is one that keeps I/Os before the device. The scheduler none holds nothing back: what waits
 // there waits for places in the queue.
@@ -157,9 +153,9 @@ func (v *view) scheduler() *Cause {
 		return nil
 	}
 	return cause(Likely, l.Name, "The scheduler %s makes %s slow: of %s I/Os that wait only %s are at the device.",
-		l.Scheduler, v.f.Path, units.Number(waiting), units.Number(at)).
+		l.Scheduler, v.Path, units.Number(waiting), units.Number(at)).
 		saw("I/Os at the device", units.Number(at), units.Number(waiting), "in_flight and /proc/diskstats of "+l.Name).
-		try("echo none > " + queueOf(l.Name, "scheduler"))
+		try("echo none > %s", queueOf(l.Name, "scheduler"))
 }
 
 // holder is the layer in which an I/O waits: the lowest that is as slow as the top.
@@ -183,11 +179,11 @@ func (v *view) places() *Cause {
 		return nil
 	}
 	l := v.leaves[i]
-	return cause(Likely, l.Name, "A short queue makes %s slow: %s tasks wait for one of its %d slots.", v.f.Path,
+	return cause(Likely, l.Name, "A short queue makes %s slow: %s tasks wait for one of its %d slots.", v.Path,
 		units.Number(n), l.Requests).
 		saw("tasks that wait for a slot", units.Number(n), "below 0.4", "/proc/PID/stack").
 		saw("slots taken", units.Number(l.did.InFlight), fmt.Sprintf("fewer than %d", l.Requests), "in_flight").
-		try("cat " + queueOf(l.Name, "nr_requests") + " " + queueOf(l.Name, "scheduler"))
+		try("cat %s %s", queueOf(l.Name, "nr_requests"), queueOf(l.Name, "scheduler"))
 }
 
 // slowVolume is slow with nothing that queues.
@@ -200,44 +196,40 @@ func (v *view) slowVolume() *Cause {
 	if len(v.leaves) > 1 {
 		subject = "All " + text.Plural(len(v.leaves), "volume") + " are"
 	}
-	c := cause(Likely, l.Name, "%s slow for %s: %s with %s waiting.", subject, v.f.Path, v.which(l),
+	c := cause(Likely, l.Name, "%s slow for %s: %s with %s waiting.", subject, v.Path, v.which(l),
 		units.Number(v.deepest().waiting())).
-		saw("time of an I/O", latency(l.wait()), v.usualText(), diskstats(l.Name))
+		saw("time of an I/O", l.wait(), v.usualText(), diskstats(l.Name))
 	if v.near {
 		c.Confidence = Possible
 	}
-	if float64(l.reads().Wait) > v.limit { // only what is read may be read for the first time
-		c.Message = fmt.Sprintf("%s slow for %s, or reads blocks for the first time (snapshot): %s with %s waiting.",
-			subject,
-			v.f.Path, v.which(l), units.Number(v.deepest().waiting()))
-		c.Next = []string{
-			"plimsoll check --probe " + text.ShellQuote(v.f.Path) + "   # tells a first touch from a slow volume",
-		}
+	if l.reads().Wait > v.limit { // only what is read may be read for the first time
+		c.say("%s slow for %s, or reads blocks for the first time (snapshot): %s with %s waiting.", subject,
+			v.Path, v.which(l), units.Number(v.deepest().waiting()))
+		c.try("plimsoll check --probe %s   # tells a first touch from a slow volume", v.Path)
 	}
-	c.Next = append(c.Next, "ask the provider, or look at the drive: plimsoll check "+text.ShellQuote(v.f.Path))
-	return c
+	return c.try("ask the provider, or look at the drive: plimsoll check %s", v.Path)
 }
 
 // which says which direction of a volume is slow, and how slow; both where both are.
 func (v *view) which(l *device) string {
 	r, w := l.reads(), l.writes()
 	switch {
-	case float64(r.Wait) > v.limit && (w.IOPS == 0 || float64(w.Wait) <= v.limit):
+	case r.Wait > v.limit && (w.IOPS == 0 || w.Wait <= v.limit):
 		return r.Wait.String() + " per read"
-	case float64(w.Wait) > v.limit && (r.IOPS == 0 || float64(r.Wait) <= v.limit):
+	case w.Wait > v.limit && (r.IOPS == 0 || r.Wait <= v.limit):
 		return w.Wait.String() + " per write"
 	}
-	return latency(l.wait()) + " per I/O"
+	return l.wait().String() + " per I/O"
 }
 
 func (v *view) usualText() string {
-	if v.f.Expect > 0 {
-		return "at most " + v.f.Expect.String() + " (--expect)"
+	if v.Expect > 0 {
+		return "at most " + v.Expect.String() + " (--expect)"
 	}
 	if v.stated {
-		return latency(v.typical) + " as stated for the volumes, at most " + latency(v.limit)
+		return v.typical.String() + " as stated for the volumes, at most " + v.limit.String()
 	}
-	return latency(v.typical) + " as usual for such devices, at most " + latency(v.limit)
+	return v.typical.String() + " as usual for such devices, at most " + v.limit.String()
 }
 
 // deepest is the leaf on which most I/Os wait.
@@ -262,16 +254,15 @@ func (v *view) unknownLimit() *Cause {
 		}
 	}
 	which, where := l.Name, ""
-	if v.f.Counters != "" {
+	if v.Counters != "" {
 		where = "on that machine, "
 	}
 	if len(v.leaves) > 1 {
 		which = fmt.Sprintf("each of %d volumes", len(v.leaves))
 	}
 	return cause(Possible, v.top.Name,
-		"%s seems to be at a limit that plimsoll does not know: %s I/Os wait on %s at %s IOPS%s.", v.f.Path,
+		"%s seems to be at a limit that plimsoll does not know: %s I/Os wait on %s at %s IOPS%s.", v.Path,
 		units.Number(v.deepest().waiting()), which, units.Number(l.iops()), who).
-		saw("time of an I/O", latency(l.wait()), v.usualText(), diskstats(l.Name)).
-		try(where + "name the volumes: plimsoll why " + text.ShellQuote(v.f.Path) + " --volumes " +
-			v.f.Instance.Example() + " --instance TYPE")
+		saw("time of an I/O", l.wait(), v.usualText(), diskstats(l.Name)).
+		try(where+"name the volumes: plimsoll why %s --volumes "+v.Instance.Example()+" --instance TYPE", v.Path)
 }

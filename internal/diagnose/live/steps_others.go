@@ -40,7 +40,7 @@ func (v *view) pivot() float64 {
 			return float64(most.Rate) / float64(most.IOPS)
 		}
 	}
-	if v.typical == float64(rotatesTypical) && !v.stated {
+	if v.typical == rotatesTypical && !v.stated {
 		return float64(units.MiB)
 	}
 	return 42 * float64(units.KiB)
@@ -170,7 +170,7 @@ func (v *view) otherProgram() *Cause {
 			u.For[telemetry.ForDirty]
 	}
 	full := v.slow && max(v.volumeUse(), v.instanceShare().of) >= atLimit // was counted, whatever the lateness
-	back := a.written() >= secondWaits || v.f.Window.Memory.Dirty > v.f.Window.Memory.Background
+	back := a.written() >= secondWaits || v.Window.Memory.Dirty > v.Window.Memory.Background
 	if what == "" || !v.proven && !full && wait < oneWaits ||
 		!slices.ContainsFunc(by[1:], func(u *User) bool {
 			return u.Waiting-u.For[telemetry.ForLog]-u.For[telemetry.ForSync] >= secondTasks ||
@@ -191,8 +191,9 @@ func (v *view) otherProgram() *Cause {
 	if a.ended {
 		ended, next = " and has ended", "when it runs again: "+next
 	}
-	c := cause(Likely, a.Name, "Another program, %s, makes %s slow: it %s, %s of "+what+"%s.", a.Name, v.f.Path, how,
-		text.Percent(v.other), v.top.Name, ended).try(next)
+	c := cause(Likely, a.Name, "Another program, %s, makes %s slow: it %s, %v of "+what+"%s.", a.Name, v.Path, how,
+		v.other, v.top.Name, ended)
+	c.Next = []string{next}
 	for _, u := range []*User{a, b} {
 		c.saw(u.who(), fmt.Sprintf("%s, about %s IOPS, %s in flight", units.Rate(u.bytes()), units.Number(u.ios),
 			units.Number(u.held)), "", "/proc/PID/io, /proc/PID/stack, by Little's law")
@@ -221,25 +222,25 @@ func (v *view) beside() *Cause {
 		return nil
 	}
 	var names []string
-	for _, p := range v.f.Window.Processes {
+	for _, p := range v.Window.Processes {
 		if p.Beside {
 			names = text.Once(names, p.Name)
 		}
 	}
-	who, next := "the program is unknown", "lsblk "+text.ShellQuote("/dev/"+disk.Name)+
-		"; iotop -oba -n3   # who that is"
+	who, next := "the program is unknown", finding.Shell("lsblk %s; iotop -oba -n3   # who that is", "/dev/"+disk.Name)
 	if len(names) > 0 {
 		who = text.Some(names, mostNamed) + " has files there"
 		next = "a disk of its own for one of them, or a limit: plimsoll explain PL906"
 	}
-	return cause(Likely, disk.Name,
+	c := cause(Likely, disk.Name,
 		"Other data on %s makes %s slow: %s of its %s IOPS and %s of its %s are not those of %s; %s.",
-		disk.Name, v.f.Path, units.Number(ios), units.Number(disk.iops()), units.Rate(bytes), units.Rate(disk.bytes()),
+		disk.Name, v.Path, units.Number(ios), units.Number(disk.iops()), units.Rate(bytes), units.Rate(disk.bytes()),
 		v.top.Name, who).
 		saw(disk.Name, units.Number(disk.iops())+" IOPS", "near "+units.Number(v.top.iops())+", as "+v.top.Name,
 			diskstats(disk.Name)).
-		saw("I/Os that wait", units.Number(disk.waiting()), "", diskstats(disk.Name)).
-		try(next)
+		saw("I/Os that wait", units.Number(disk.waiting()), "", diskstats(disk.Name))
+	c.Next = []string{next}
+	return c
 }
 
 // who names a program and its unit.
@@ -257,8 +258,8 @@ func (v *view) hold(u *User) string {
 		what, property, throttle = "rbps", "Read", "read_bps"
 	}
 	if u.Group == "" {
-		return fmt.Sprintf("put %s into a control group of its own, and limit it there (systemd-run --scope -p "+
-			"IO%sBandwidthMax=…)", text.ShellQuote(u.Name), property)
+		return finding.Shell("put %s into a control group of its own, and limit it there (systemd-run --scope -p "+
+			"IO"+property+"BandwidthMax=…)", u.Name)
 	}
 	l := topology.GroupLimit{Number: v.diskNumber(), What: what, Version: u.version}
 	l.File = "/sys/fs/cgroup" + u.Group + "/io.max"
@@ -282,7 +283,7 @@ func (v *view) diskNumber() string {
 // of whoever started them, a script that has no file open on the path. It is sure where one of them was seen on the
 // path; else it may as well write elsewhere.
 func (v *view) parentOf(written float64) (p *telemetry.Process, sure bool) {
-	all := v.f.Window.Processes // the one that asks for most first
+	all := v.Window.Processes // the one that asks for most first
 	i := slices.IndexFunc(all, func(p telemetry.Process) bool {
 		return !p.Uses && !p.Kernel && float64(p.Write) >= parentShare*written
 	})
@@ -298,7 +299,7 @@ func (v *view) writeBack() *Cause {
 	throttled, written := v.sumUsers((*User).written), v.written()
 	parent, sure := v.parentOf(written)
 	ended := v.proven && max(v.top.bytes(), written) > backTimes*v.asked &&
-		(float64(v.f.Window.Memory.Dirty) >= written || parent != nil)
+		(float64(v.Window.Memory.Dirty) >= written || parent != nil)
 	if written < backLeast || throttled < backTasks && !ended {
 		return nil
 	}
@@ -312,16 +313,16 @@ func (v *view) writeBack() *Cause {
 		who = fmt.Sprintf("what %s wrote and waits for (%s tasks)", writer.who(), units.Number(throttled))
 	}
 	c := cause(Likely, subject, "Dirty memory makes %s slow: %s is written back at %s; programs ask for %s now.",
-		v.f.Path, who, units.Rate(written), units.Rate(v.asked))
+		v.Path, who, units.Rate(written), units.Rate(v.asked))
 	if parent != nil && !sure {
 		c.saw(parent.Name+", with no file open here", "writes "+parent.Write.String(), "",
 			"/proc/PID/io; it may write elsewhere")
 	}
 	return c.
 		saw("tasks that wait for it", units.Number(throttled), "below 0.4", "/proc/PID/stack").
-		saw("dirty and being written", v.f.Window.Memory.Dirty.String(), "", "/proc/vmstat").
-		try("grep -rH ^file_dirty --include=memory.stat /sys/fs/cgroup | sort -k2 -n | tail -5   # whose it is",
-			"smaller portions: sysctl vm.dirty_bytes vm.dirty_background_bytes; checkpoints spread over more time")
+		saw("dirty and being written", v.Window.Memory.Dirty, "", "/proc/vmstat").
+		try("grep -rH ^file_dirty --include=memory.stat /sys/fs/cgroup | sort -k2 -n | tail -5   # whose it is").
+		try("smaller portions: sysctl vm.dirty_bytes vm.dirty_background_bytes; checkpoints spread over more time")
 }
 
 // Thresholds of what is not the storage.
@@ -339,7 +340,7 @@ const (
 
 // memory is what tasks wait for instead of storage.
 func (v *view) memory() *Cause {
-	w := v.f.Window
+	w := v.Window
 	full := 0.0
 	if w.Pressure != nil {
 		full = w.Pressure.MemoryFull
@@ -348,63 +349,63 @@ func (v *view) memory() *Cause {
 		return nil
 	}
 	return cause(Likely, "memory",
-		"The storage of %s is not the cause: this machine lacks memory (%s of the time all wait for it, %s pages a "+
-			"second are swapped).", v.f.Path, text.Percent(full), units.Number(w.Memory.Swap)).
-		saw("all tasks wait for memory", text.Percent(full), "below "+text.Percent(memoryFull), "/proc/pressure/memory").
+		"The storage of %s is not the cause: this machine lacks memory (%v of the time all wait for it, %s pages a "+
+			"second are swapped).", v.Path, full, units.Number(w.Memory.Swap)).
+		saw("all tasks wait for memory", full, "below "+text.Percent(memoryFull), "/proc/pressure/memory").
 		saw("pages swapped per second", units.Number(w.Memory.Swap), "below 100", "/proc/vmstat").
 		try("ps aux --sort=-rss | head")
 }
 
 // processor is what those who use the path wait for, or what keeps the machine from telling.
 func (v *view) processor() *Cause {
-	w, queue := v.f.Window, v.queue
+	w, queue := v.Window, v.queue
 	some := 0.0
 	if w.Pressure != nil {
 		some = w.Pressure.CPUSome
 	}
 	c := cause(Likely, "CPU", "")
 	const isNot = "The storage of %s is not the cause"
-	say := func(format string, args ...any) { c.Message = fmt.Sprintf(format, append([]any{v.f.Path}, args...)...) }
+	say := func(format string, args ...any) { c.say(format, append([]any{v.Path}, args...)...) }
 	first := 0 // of the evidence: what the message says
 	const waits, steal, threads, late = 0, 1, 2, 3
 	quota, share := v.quota()
 	switch {
 	case quota != nil:
 		c.Subject = quota.Group
-		say(isNot+": a CPU quota stops %s in %s of the periods in which it runs.", nameOf(quota.Group), text.Percent(share))
-		return c.saw("periods throttled", text.Percent(share), "below "+text.Percent(quotaShare), quota.Dir+"/cpu.stat").
-			saw("stood still", text.Duration(quota.Stopped), "", quota.Dir+"/cpu.stat").
-			try("raise cpu.max (cpu.cfs_quota_us) of " + text.ShellQuote(quota.Dir))
+		say(isNot+": a CPU quota stops %s in %v of the periods in which it runs.", nameOf(quota.Group), share)
+		return c.saw("periods throttled", share, "below "+text.Percent(quotaShare), quota.Dir+"/cpu.stat").
+			saw("stood still", quota.Stopped, "", quota.Dir+"/cpu.stat").
+			try("raise cpu.max (cpu.cfs_quota_us) of %s", quota.Dir)
 	case queue >= cpuWait:
-		say(isNot+": its programs wait for a processor %s of the time.", text.Percent(queue))
+		say(isNot+": its programs wait for a processor %v of the time.", queue)
 		if queue > 1 {
 			say(isNot+": on average %s threads of its programs wait for a processor.", units.Number(queue))
 		}
 		first = threads
 	case w.CPU.Steal > cpuSteal:
-		say(isNot+": the hypervisor takes %s of the processors.", text.Percent(w.CPU.Steal))
+		say(isNot+": the hypervisor takes %v of the processors.", w.CPU.Steal)
 		first = steal
 	case v.slow && !v.proven:
 		say("The storage of %s cannot be blamed: %s per I/O, but this machine's own timers come %s late.",
-			latency(v.top.wait()), units.LatencyOf(w.LateMean))
+			v.top.wait(), units.LatencyOf(w.LateMean))
 		if first = late; v.turns {
 			say("The storage of %s cannot be blamed: %s per I/O, but %s needs threads to complete one, and this machine's "+
-				"processors are never idle.", latency(v.top.wait()), v.top.Name)
+				"processors are never idle.", v.top.wait(), v.top.Name)
 			first = waits
 		}
 	case some >= cpuSome && w.CPU.Idle < cpuIdle:
 		c.Confidence = Possible
 		say(isNot + "; this machine's processors are never idle.")
-		c.saw("the processors are idle", text.Percent(w.CPU.Idle), "at least "+text.Percent(cpuIdle), "/proc/stat")
+		c.saw("the processors are idle", w.CPU.Idle, "at least "+text.Percent(cpuIdle), "/proc/stat")
 		first = waits
 	default:
 		return nil
 	}
-	shown := new(Cause).saw("some task waits for a processor", text.Percent(some), "", "/proc/pressure/cpu").
-		saw("steal", text.Percent(w.CPU.Steal), "below "+text.Percent(cpuSteal), "/proc/stat").
+	shown := new(Cause).saw("some task waits for a processor", some, "", "/proc/pressure/cpu").
+		saw("steal", w.CPU.Steal, "below "+text.Percent(cpuSteal), "/proc/stat").
 		saw("threads of one program that wait for a processor", units.Number(queue), "below "+units.Number(cpuWait),
 			"/proc/PID/task/*/schedstat").
-		saw("plimsoll's own timers came late by", units.LatencyOf(w.LateMean).String(), "", "the mean of 100 ms ticks").
+		saw("plimsoll's own timers came late by", units.LatencyOf(w.LateMean), "", "the mean of 100 ms ticks").
 		Evidence
 	c.Evidence = slices.Concat(c.Evidence, shown[first:first+1], shown[:first], shown[first+1:])
 	return c.try("top -b -n1 | head -15")
@@ -413,9 +414,9 @@ func (v *view) processor() *Cause {
 // quota is the limit of processor time that holds a user of the path back most, and for which share of the
 // time in which it runs; nil for none.
 func (v *view) quota() (held *topology.Quota, most float64) {
-	for i := range v.f.Quotas {
-		q := &v.f.Quotas[i]
-		users := slices.ContainsFunc(v.f.Window.Processes, func(p telemetry.Process) bool {
+	for i := range v.Quotas {
+		q := &v.Quotas[i]
+		users := slices.ContainsFunc(v.Window.Processes, func(p telemetry.Process) bool {
 			return p.Uses && (p.CPUGroup == q.Group || strings.HasPrefix(p.CPUGroup, q.Group+"/"))
 		})
 		if share := q.Throttled / max(q.Periods, 1); users && share >= quotaShare && share > most {
@@ -427,21 +428,21 @@ func (v *view) quota() (held *topology.Quota, most float64) {
 
 // nearlyFull is a filesystem that searches long for free blocks.
 func (v *view) nearlyFull() *Cause {
-	if v.f.Free < 0 || v.f.Free >= fullBelow {
+	if v.Free < 0 || v.Free >= fullBelow {
 		return nil
 	}
-	return cause(Possible, v.f.Mount,
-		"Nothing is wrong with the storage below %s except that only %s of the filesystem is free.", v.f.Path,
-		text.Percent(v.f.Free)).
-		saw("free", text.Percent(v.f.Free), "at least "+text.Percent(fullBelow), "statfs(2)").
-		try("df -h " + text.ShellQuote(v.f.Mount))
+	return cause(Possible, v.Mount,
+		"Nothing is wrong with the storage below %s except that only %v of the filesystem is free.", v.Path,
+		v.Free).
+		saw("free", v.Free, "at least "+text.Percent(fullBelow), "statfs(2)").
+		try("df -h %s", v.Mount)
 }
 
 // also is what is worth knowing and is never the first cause.
 func (v *view) also() []Also {
 	var all []Also
 	add := func(code finding.Code, subject, format string, args ...any) {
-		all = append(all, Also{code, subject, fmt.Sprintf(format, args...)})
+		all = append(all, Also{code, subject, finding.Says(format, args...)})
 	}
 	for _, d := range v.all {
 		if s := d.did.Sync; s != nil && s.Degraded > 0 {
@@ -449,7 +450,7 @@ func (v *view) also() []Also {
 		}
 	}
 	if d, share := v.syncing(); d != nil && !v.has("PL202") {
-		add("PL202", d.Name, "%s of %s takes %s of the members' bytes", d.did.Sync.Action, d.Name, text.Percent(share))
+		add("PL202", d.Name, "%s of %s takes %v of the members' bytes", d.did.Sync.Action, d.Name, share)
 	}
 	for _, l := range v.leaves {
 		if strings.HasPrefix(l.Name, "nvme") && l.Scheduler != "" && l.Scheduler != "none" {
@@ -457,13 +458,13 @@ func (v *view) also() []Also {
 			break
 		}
 	}
-	for _, e := range v.f.Log {
+	for _, e := range v.Log {
 		if v.has("PL316") && v.fails(e) {
 			continue
 		}
 		ago := ""
-		if v.f.Now > 0 && e.Last > 0 {
-			ago = ", " + text.Duration((v.f.Now - e.Last).Round(time.Second)) + " ago"
+		if v.Now > 0 && e.Last > 0 {
+			ago = ", " + text.Duration((v.Now - e.Last).Round(time.Second)) + " ago"
 		}
 		add("PL316", e.Device, "the kernel's log%s: %s", ago, text.Clean(e.Text, 120))
 	}
@@ -473,11 +474,11 @@ func (v *view) also() []Also {
 	}
 	if d := v.top.did; d.Stalled > 0 && !v.has("PL902") {
 		add("PL902", v.top.Name, "%s completed nothing for %s of %s, at most %s at a time", v.top.Name,
-			text.Duration(d.Stalled), text.Duration(v.f.Window.Span), text.Duration(d.Longest))
+			d.Stalled, v.Window.Span, d.Longest)
 	}
 	const noLimitSays = "%s %s times the %s stated for it: that is not its limit"
 	if full := v.instanceShare(); full.of >= noLimit {
-		typ := cmp.Or(v.f.Instance.Type, "instance")
+		typ := cmp.Or(v.Instance.Type, "instance")
 		add("PL912", typ, noLimitSays, typ+": "+full.who+" do", units.Number(full.of), full.limit)
 	}
 	for _, l := range v.leaves {
@@ -486,8 +487,8 @@ func (v *view) also() []Also {
 			break
 		}
 	}
-	if v.f.Free >= 0 && v.f.Free < fullBelow && !v.has("PL317") {
-		add("PL317", v.f.Mount, "only %s of the filesystem is free", text.Percent(v.f.Free))
+	if v.Free >= 0 && v.Free < fullBelow && !v.has("PL317") {
+		add("PL317", v.Mount, "only %v of the filesystem is free", v.Free)
 	}
 	return all
 }

@@ -526,12 +526,12 @@ func TestShareOfALimitThatIsUsed(t *testing.T) {
 	for span, want := range map[time.Duration]float64{
 		0: 0.9, 100 * time.Millisecond: 0.9, 800 * time.Millisecond: 0.9 * 7 / 8, 5 * time.Second: 0.882,
 	} {
-		v := &view{f: &Facts{Window: &telemetry.Window{Span: span}}}
+		v := &view{Facts: &Facts{Window: &telemetry.Window{Span: span}}}
 		if got := v.groupUse(); math.Abs(got-want) > 1e-12 {
 			t.Errorf("%s: %v, want %v", span, got, want)
 		}
 	}
-	if got := (&view{f: &Facts{}}).groupUse(); got != 0.9 {
+	if got := (&view{Facts: &Facts{}}).groupUse(); got != 0.9 {
 		t.Errorf("no window: %v", got)
 	}
 }
@@ -557,7 +557,7 @@ func TestEvidenceOfTheProcessorsFitsItsMessage(t *testing.T) {
 		f := captured(t, "4-slow-volume")
 		quick(f, time.Millisecond)
 		change(f)
-		v := &view{f: f}
+		v := &view{Facts: f}
 		c := v.processor()
 		if c == nil || c.Evidence[0].What != what {
 			t.Errorf("%s: %+v", what, c)

@@ -88,12 +88,12 @@ func parted(d telemetry.LiveDevice) telemetry.LiveDevice {
 	return d
 }
 
-// wait is the mean time of an I/O, ns.
-func (d *device) wait() float64 {
+// wait is the mean time of an I/O.
+func (d *device) wait() units.Latency {
 	if d.ios() == 0 {
 		return 0
 	}
-	return float64(d.did.Wait) / d.ios()
+	return units.Latency(float64(d.did.Wait) / d.ios())
 }
 
 // waiting is the mean number of I/Os in it, by Little's law: in_flight of a device-mapper device
@@ -134,14 +134,14 @@ func (u *User) moves() float64 { return u.bytes() + u.back }
 
 // view is what all steps look at.
 type view struct {
-	f       *Facts
+	*Facts
 	span    float64 // seconds
 	all     []*device
 	top     *device
 	leaves  []*device
-	typical float64 // ns an I/O usually takes
-	stated  bool    // typical is of the volumes' own data
-	limit   float64 // ns: slow above it
+	typical units.Latency // what an I/O usually takes
+	stated  bool          // typical is of the volumes' own data
+	limit   units.Latency // slow above it
 	slow    bool
 	near    bool // slow by no more than the machine's own timers are late
 	proven  bool // slow, and not by lateness
@@ -152,12 +152,12 @@ type view struct {
 	tasks   map[string]float64 // mean number of waiting tasks of users, by what they wait for
 	waiters float64            // all of them
 	causes  []Cause
-	late    float64 // ns by which lateness of this machine may make an I/O seem slower
-	other   float64 // what others take of what the device does
+	late    units.Latency // by which lateness of this machine may make an I/O seem slower
+	other   float64       // what others take of what the device does
 }
 
 func newView(f *Facts) *view {
-	v := &view{f: f, tasks: map[string]float64{}}
+	v := &view{Facts: f, tasks: map[string]float64{}}
 	if f.Window == nil || len(f.Layers) == 0 {
 		return v
 	}
@@ -178,21 +178,21 @@ func newView(f *Facts) *view {
 	v.usual()
 	w := v.top.wait()
 	if r := v.top.reads(); r.Waiting >= slowQueue { // whoever reads waits, and many quick writes hide it
-		w = max(w, float64(r.Wait))
+		w = max(w, r.Wait)
 	}
-	late := float64(f.Window.LateMean)
+	late := units.Latency(f.Window.LateMean)
 	v.turns = v.threads() && f.Window.CPU.Idle < cpuIdle
 	each := late
 	if v.turns { // whatever plimsoll's own timers got
-		each = max(late, float64(starved))
+		each = max(late, units.Latency(starved))
 	}
-	v.late = lateTimes * each * (1 + each/float64(starved))
+	v.late = lateTimes * each * (1 + each/units.Latency(starved))
 	v.slow = v.top.waiting() >= slowQueue && w > v.limit
 	v.near = v.slow && w <= v.limit+v.late
-	worst := float64(max(v.top.did.ReadWorst, v.top.did.WriteWorst))
+	worst := units.Latency(max(v.top.did.ReadWorst, v.top.did.WriteWorst))
 	v.proven = v.slow && (!v.near || v.deepQueue() ||
-		late <= fewLate*v.typical || v.top.busy() >= keptBusy && late < float64(mostLate) ||
-		!v.turns && worst >= worstLate*float64(f.Window.LateMost) && worst >= worstTimes*v.limit)
+		late <= fewLate*v.typical || v.top.busy() >= keptBusy && late < units.Latency(mostLate) ||
+		!v.turns && worst >= worstLate*units.Latency(f.Window.LateMost) && worst >= worstTimes*v.limit)
 	return v
 }
 
@@ -204,18 +204,18 @@ func (v *view) threads() bool {
 // deepQueue is whether devices that need no thread have a long queue without a pause: late tasks would leave them less
 // to do.
 func (v *view) deepQueue() bool {
-	return v.f.Window.CPU.Steal <= cpuSteal && !v.threads() && !slices.ContainsFunc(v.leaves, func(d *device) bool {
+	return v.Window.CPU.Steal <= cpuSteal && !v.threads() && !slices.ContainsFunc(v.leaves, func(d *device) bool {
 		return d.busy() < sureBusy || d.did.InFlight <= fewWait
 	})
 }
 
 // usual works out what an I/O usually takes, and from where it is slow.
 func (v *view) usual() {
-	v.typical = float64(flashTypical)
+	v.typical = flashTypical
 	var read, write float64
 	for _, l := range v.leaves {
 		if l.Rotational && l.Kind != "loop" { // a file has no heads
-			v.typical = float64(rotatesTypical)
+			v.typical = rotatesTypical
 		}
 		if l.Volume != nil {
 			read, write = max(read, float64(l.Volume.ReadLatency)), max(write, float64(l.Volume.WriteLatency))
@@ -223,14 +223,14 @@ func (v *view) usual() {
 	}
 	r, w := float64(v.top.did.Reads), float64(v.top.did.Writes)
 	if (r == 0 || read > 0) && (w == 0 || write > 0) && r+w > 0 {
-		v.typical, v.stated = (r*read+w*write)/(r+w), true
+		v.typical, v.stated = units.Latency((r*read+w*write)/(r+w)), true
 	}
 	v.limit = slowTimes * v.typical
-	if v.f.Counters != "" { // whether that machine's own lateness is in them they do not show
+	if v.Counters != "" { // whether that machine's own lateness is in them they do not show
 		v.limit *= 2
 	}
-	if v.f.Expect > 0 {
-		v.limit = float64(v.f.Expect)
+	if v.Expect > 0 {
+		v.limit = v.Expect
 	}
 }
 
@@ -238,10 +238,10 @@ func (v *view) usual() {
 // and waits for, one after the other, is the script's.
 func (v *view) gatherUsers() {
 	byPID := map[int]telemetry.Process{}
-	for _, p := range v.f.Window.Processes {
+	for _, p := range v.Window.Processes {
 		byPID[p.PID] = p
 	}
-	for _, p := range v.f.Window.Processes {
+	for _, p := range v.Window.Processes {
 		if !p.Uses {
 			continue
 		}
@@ -283,9 +283,8 @@ func (v *view) sum(of func(*device) float64) float64 {
 	return s
 }
 
-// slowestLeaf is the longest mean time of a leaf that did anything, ns.
-func (v *view) slowestLeaf() float64 {
-	w := 0.0
+// slowestLeaf is the longest mean time of a leaf that did anything.
+func (v *view) slowestLeaf() (w units.Latency) {
 	for _, l := range v.leaves {
 		if l.iops() >= 0.1 {
 			w = max(w, l.wait())
@@ -293,5 +292,3 @@ func (v *view) slowestLeaf() float64 {
 	}
 	return w
 }
-
-func latency(ns float64) string { return units.Latency(ns).String() }

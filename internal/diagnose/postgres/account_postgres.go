@@ -1,8 +1,6 @@
 package postgres
 
 import (
-	"fmt"
-
 	"plimsoll/internal/ceiling"
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
@@ -37,7 +35,7 @@ func commitCauses(p *result.Postgres, s *result.PgStep) (out finding.Factors) {
 		text.Plural(s.Clients, "client"))
 	out.Add(finding.SlowSync, "", float64(each/mean), "the server's syncs take %v, fio's %v", mean, each)
 	out.Add(finding.CommitCPU, "", computing, "a commit takes %v of CPU outside of its sync of %v", cpu, mean)
-	out.Add(finding.IdleLog, "", s.SyncBusy()/computing, "a sync is under way %s of the time", text.Percent(s.SyncBusy()))
+	out.Add(finding.IdleLog, "", s.SyncBusy()/computing, "a sync is under way %v of the time", s.SyncBusy())
 	return out
 }
 
@@ -73,7 +71,7 @@ func databaseAccount(p *result.Postgres, s *result.PgStep, b *ceiling.Bound) *fi
 				if cause, who = finding.Waits, string(w.Why); w.Why == result.RowLocks {
 					cause, who = finding.RowLocks, ""
 				}
-				waited = fmt.Sprintf("; %s of the sessions waited for %s", text.Percent(w.Share), w.Why)
+				waited = finding.Says("; %v of the sessions waited for %s", w.Share, w.Why)
 			}
 			causes.Add(cause, who, used/free, "the server used %s of the %s cores that were left to it%s", units.Number(used),
 				units.Number(free), waited)
@@ -105,7 +103,7 @@ func databaseBelow(b base) (f finding.Finding) {
 		return f
 	}
 	account := databaseAccount(b.Postgres, b.peak, limit)
-	return diagnose.Explained(account, b.Finds("%v TPS are %s of the %v that %s allows.", b.peak.TPS,
-		text.Percent(float64(b.peak.TPS/limit.IOPS)), limit.IOPS, limit.Label()).
-		Saw("transactions per second", b.peak.TPS.String(), limit.IOPS.String(), limit.How))
+	return diagnose.Explained(account, b.Finds("%v TPS are %v of the %v that %s allows.", b.peak.TPS,
+		float64(b.peak.TPS/limit.IOPS), limit.IOPS, limit.Label()).
+		Saw("transactions per second", b.peak.TPS, limit.IOPS, limit.How))
 }

@@ -43,10 +43,10 @@ type base struct {
 func databases(c *diagnose.Case) []base {
 	var all []base
 	for _, m := range c.Runs {
-		if m.Result == nil || m.Result.Postgres == nil || m.Result.State == result.Interrupted {
+		if m.Result == nil || m.Postgres == nil || m.State == result.Interrupted {
 			continue
 		}
-		all = append(all, base{m, m.Result.Postgres, m.Result.Postgres.Peak()})
+		all = append(all, base{m, m.Postgres, m.Postgres.Peak()})
 	}
 	return all
 }
@@ -93,10 +93,10 @@ func commitsLimit(b base) (f finding.Finding) {
 	}
 	return b.Finds("%v TPS with %s are what group commit allows at %v per synced write (%v to %v).", b.peak.TPS,
 		text.Plural(b.peak.Clients, "client"), s, m.Low, m.High).
-		Saw("one synced write (S)", s.String(), "", "fio, right before and after").
+		Saw("one synced write (S)", s, "", "fio, right before and after").
 		Saw("commits per sync", units.Number(b.peak.CommitsPerSync()), fmt.Sprintf("about %s",
 			units.Number(float64(b.peak.Clients)/2)), "statistics of the server").
-		Saw("waits for the log", text.Percent(waited), "", "pg_stat_activity")
+		Saw("waits for the log", waited, "", "pg_stat_activity")
 }
 
 func generatorLimits(b base) (f finding.Finding) {
@@ -104,9 +104,9 @@ func generatorLimits(b base) (f finding.Finding) {
 	if !limits {
 		return f
 	}
-	return b.Finds("With %s, pgbench used %s of its threads' CPU time.", text.Plural(b.peak.Clients, "client"),
-		text.Percent(use)).
-		Saw("pgbench", fmt.Sprintf("%s of %s", text.Percent(use), text.Plural(b.peak.Threads, "thread")), "", "/proc").
+	return b.Finds("With %s, pgbench used %v of its threads' CPU time.", text.Plural(b.peak.Clients, "client"),
+		use).
+		Saw("pgbench", finding.Says("%v of %s", use, text.Plural(b.peak.Threads, "thread")), "", "/proc").
 		Saw("machine", text.Percent(b.peak.Busy)+" busy", "", "/proc/stat")
 }
 
@@ -116,11 +116,11 @@ func fullPages(b base) (f finding.Finding) {
 	if b.ReadOnly || b.peak.Images == 0 || share < imagesShare || b.peak.ImagesPerTx() < 0.01 {
 		return f
 	}
-	return b.Finds("%s of the WAL is full-page images: %v of WAL per transaction, with %s full pages.",
-		text.Percent(share), b.peak.WALPerTx(), units.Number(b.peak.ImagesPerTx())).
-		Saw("full pages", fmt.Sprintf("%s × %s", text.Count(b.peak.Images), units.Bytes(imageBytes(b))), "",
+	return b.Finds("%v of the WAL is full-page images: %v of WAL per transaction, with %s full pages.",
+		share, b.peak.WALPerTx(), units.Number(b.peak.ImagesPerTx())).
+		Saw("full pages", finding.Says("%v × %s", b.peak.Images, units.Bytes(imageBytes(b))), "",
 			"pg_stat_wal").
-		Saw("log", fmt.Sprintf("%v in %s transactions", b.peak.WAL, text.Count(b.peak.Transactions)), "", "pg_stat_wal")
+		Saw("log", finding.Says("%v in %v transactions", b.peak.WAL, b.peak.Transactions), "", "pg_stat_wal")
 }
 
 // imageBytes is what a full page takes: without compression 8,021 bytes; with it, what is left of
@@ -154,7 +154,7 @@ func fitsMemory(b base) (f finding.Finding) {
 	}
 	return b.Finds("%v of data fit in %v of memory: %s device reads per transaction.", b.Database, b.Memory,
 		units.Number(b.peak.DeviceReads())).
-		Saw("database", b.Database.String(), "more than "+b.Memory.String(), "pg_database_size")
+		Saw("database", b.Database, "more than "+b.Memory.String(), "pg_database_size")
 }
 
 func cliff(b base) (f finding.Finding) {
@@ -178,7 +178,7 @@ func cliff(b base) (f finding.Finding) {
 		}
 	}
 	if n := b.peak.Timed + b.peak.Requested; n > 0 {
-		f = f.Saw("checkpoints during the load", text.Count(n), "", "statistics of the server")
+		f = f.Saw("checkpoints during the load", n, "", "statistics of the server")
 	}
 	return f
 }
@@ -195,8 +195,8 @@ func doubtfulCommits(c *diagnose.Case, report diagnose.Report) {
 	for _, b := range databases(c) {
 		var why []string
 		if _, apart := b.S(); apart > syncsApart && !b.ReadOnly {
-			why = append(why, fmt.Sprintf("one synced write took %v before and %v after (%s apart)", b.Before.S(), b.After.S(),
-				text.Percent(apart)))
+			why = append(why, finding.Says("one synced write took %v before and %v after (%v apart)", b.Before.S(), b.After.S(),
+				apart))
 		}
 		for _, s := range b.Steps {
 			if s.Aborted > 0 {
@@ -210,8 +210,8 @@ func doubtfulCommits(c *diagnose.Case, report diagnose.Report) {
 				units.Number(otherCPU(b.Postgres, b.peak)), text.Plural(b.Cores, "core")))
 		}
 		if limit := boundOf(b); limit != nil && b.peak.TPS > mostShare*limit.IOPS {
-			why = append(why, fmt.Sprintf("%v TPS are %s of the %v that %s allows (%s), so this is not the limit",
-				b.peak.TPS, text.Percent(float64(b.peak.TPS/limit.IOPS)), limit.IOPS, limit.Label(), limit.How))
+			why = append(why, finding.Says("%v TPS are %v of the %v that %s allows (%s), so this is not the limit",
+				b.peak.TPS, float64(b.peak.TPS/limit.IOPS), limit.IOPS, limit.Label(), limit.How))
 		}
 		why = append(why, b.Postgres.Failed...)
 		if len(why) > 0 {
@@ -237,7 +237,7 @@ func requestedCheckpoints(b base) (f finding.Finding) {
 	}
 	rate := units.Rate(float64(b.peak.WAL) / max(b.peak.Measured.Seconds(), 1e-9))
 	return b.Finds("%s by WAL and %d by time at %v of WAL: for one every %s max_wal_size would be %v.",
-		text.Plural(b.peak.Requested, "checkpoint"), b.peak.Timed, rate, text.Duration(b.CheckpointTimeout),
+		text.Plural(b.peak.Requested, "checkpoint"), b.peak.Timed, rate, b.CheckpointTimeout,
 		result.LogForTimeout(rate, b.CheckpointTimeout))
 }
 
@@ -265,7 +265,7 @@ func otherServer(c *diagnose.Case, report diagnose.Report) {
 		if len(b.Others) == 0 {
 			continue
 		}
-		f := b.Finds("Another PostgreSQL runs on these volumes: %s.", text.Some(b.Others, 3))
+		f := b.Finds("Another PostgreSQL runs on these volumes: %s.", b.Others)
 		f.Subject, f.Scenarios = strings.Join(b.Others, ", "), nil
 		report(f)
 		return
@@ -280,12 +280,12 @@ func rowLocks(b base) (f finding.Finding) {
 	if w.Why != result.RowLocks || w.Share < lockShare {
 		return f
 	}
-	f = b.Finds("%s of the samples wait for rows that another transaction has changed.", text.Percent(w.Share)).
-		Saw("waits for row locks", text.Percent(w.Share), "", "pg_stat_activity")
+	f = b.Finds("%v of the samples wait for rows that another transaction has changed.", w.Share).
+		Saw("waits for row locks", w.Share, "", "pg_stat_activity")
 	if b.Scale > 0 && b.Scale < b.peak.Clients {
 		f.Say("Row locks: %s on %s. %s", text.Plural(b.peak.Clients, "client"),
 			text.Plural(b.Scale, "branch", "branches"), f.Message)
-		f = f.Saw("scale", text.Count(b.Scale), fmt.Sprintf("at least %d", b.peak.Clients), "pgbench")
+		f = f.Saw("scale", b.Scale, fmt.Sprintf("at least %d", b.peak.Clients), "pgbench")
 	}
 	return f
 }

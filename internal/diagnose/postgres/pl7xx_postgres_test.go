@@ -162,7 +162,7 @@ func TestCommitsWithoutFlushes(t *testing.T) {
 		t.Errorf("no flush: %+v", found)
 	}
 	old := unflushed(0)
-	old.Runs[0].Result.Postgres.Before.Counted = false
+	old.Runs[0].Postgres.Before.Counted = false
 	for name, c := range map[string]*diagnose.Case{"flushes": unflushed(5000), "nobody counted": old} {
 		if found := finding.Judge(Rules(), c, nil); len(found) > 0 {
 			t.Errorf("%s: %+v", name, found)
@@ -199,7 +199,7 @@ func TestNothingAboveACeiling(t *testing.T) {
 			s.ServerCPU, s.PgbenchCPU = time.Duration(60*cpu*0.8*1e9), time.Duration(60*cpu*0.2*1e9)
 			s.Busy = cpu / float64(p.Cores)
 		})
-		p := c.Runs[0].Result.Postgres
+		p := c.Runs[0].Postgres
 		of := ceiling.OfPostgres(&topology.Topology{}, p, &p.Steps[0])
 		c.Runs[0].Ceiling = &of
 		b := of.Binding()
@@ -288,7 +288,7 @@ func TestAccountOfTransactions(t *testing.T) {
 		{"row locks", waiting("Lock:tuple"), ceiling.CPU, map[finding.Cause]float64{finding.OtherLoad: 0.5, finding.RowLocks: 0.5}, false},
 		{"nothing waits", waiting("CPU"), ceiling.CPU, map[finding.Cause]float64{finding.OtherLoad: 0.5, finding.IdleCPU: 0.5}, false},
 	} {
-		p := c.of.Runs[0].Result.Postgres
+		p := c.of.Runs[0].Postgres
 		of := ceiling.OfPostgres(&topology.Topology{}, p, &p.Steps[0])
 		of.Bounds = slices.DeleteFunc(of.Bounds, func(b ceiling.Bound) bool { return b.Kind != c.limit })
 		c.of.Runs[0].Ceiling = &of
@@ -319,7 +319,7 @@ func TestAccountOfTransactions(t *testing.T) {
 		}
 	}
 	// What no factor shows stays unexplained: a log's bandwidth that is far away.
-	p := cpu.Runs[0].Result.Postgres
+	p := cpu.Runs[0].Postgres
 	a := databaseAccount(p, &p.Steps[0], &ceiling.Bound{Kind: ceiling.LogRate, IOPS: 20_000})
 	if a.Unexplained() != 1 {
 		t.Errorf("%+v", a)

@@ -47,7 +47,7 @@ func TestProbesExplainGaps(t *testing.T) {
 	each := func(v units.IOPS) []units.IOPS { return []units.IOPS{v, v, v, v} }
 	lagging := func(level topology.Level, iops float64, did ...float64) (diagnose.Case, ceiling.Bound) {
 		m := measured(1, random(1, k8, 4, 16), took(iops, 0, 64/iops*1000),
-			withCeiling(bounds(limit(ceiling.VolumeIOPS, 12000, k8))), func(m *diagnose.Measurement) { m.Result.Total.Read.Clat.Percentiles = nil },
+			withCeiling(bounds(limit(ceiling.VolumeIOPS, 12000, k8))), func(m *diagnose.Measurement) { m.Total.Read.Clat.Percentiles = nil },
 			saw(true, []float64{80, 2, 2, 2}, []float64{0.98, 0.3, 0.3, 0.3}, did...))
 		return diagnose.Case{Topology: on("", array("md0", level, 64*units.KiB, 4, gp3())), Runs: []diagnose.Measurement{m}}, limit(ceiling.VolumeIOPS, 12000, k8)
 	}
@@ -119,7 +119,7 @@ func TestAQueueIsNoSlowMember(t *testing.T) {
 		util float64
 		want finding.Cause
 	}{{0.98, finding.SlowMember}, {0.86, finding.Unexplained}} {
-		m := measured(1, random(1, k8, 4, 16), took(3000, 0, 21.3), func(m *diagnose.Measurement) { m.Result.Total.Read.Clat.Percentiles = nil },
+		m := measured(1, random(1, k8, 4, 16), took(3000, 0, 21.3), func(m *diagnose.Measurement) { m.Total.Read.Clat.Percentiles = nil },
 			saw(true, []float64{80, 2, 2, 2}, []float64{tt.util, 0.3, 0.3, 0.3}))
 		c := diagnose.Case{Topology: on("", array("md0", topology.RAID0, 64*units.KiB, 4, gp3())), Runs: []diagnose.Measurement{m}}
 		expectAccount(t, string(tt.want), c.Account(m, limit(ceiling.VolumeIOPS, 12000, k8)), cause{tt.want, 1})
@@ -165,7 +165,7 @@ func TestDrainIsACause(t *testing.T) {
 	w.Runtime = 5 * time.Second
 	run := func(ran time.Duration, total, before float64) diagnose.Measurement {
 		return measured(1, w, runFor(ran), took(total, 0, 256/total*1000), series(5, 0, func(int) float64 { return before }),
-			func(m *diagnose.Measurement) { m.Result.Measured = ran })
+			func(m *diagnose.Measurement) { m.Measured = ran })
 	}
 	b := limit(ceiling.VolumeIOPS, 1200, k8)
 	c := diagnose.Case{}
@@ -193,7 +193,7 @@ func TestCountsOfMembers(t *testing.T) {
 	ms := []float64{20, 20, 20, 20}
 	busy := []float64{0.9, 0.9, 0.9, 0.9}
 	bare := func(m *diagnose.Measurement) {
-		m.Result.Total.Read.Clat.Percentiles, m.Result.Total.Write.Clat.Percentiles = nil, nil
+		m.Total.Read.Clat.Percentiles, m.Total.Write.Clat.Percentiles = nil, nil
 	}
 	for _, tt := range []struct {
 		name string
@@ -232,7 +232,7 @@ func TestCountsOfMembers(t *testing.T) {
 	} {
 		c := diagnose.Case{Topology: tt.top, Runs: []diagnose.Measurement{tt.m}}
 		if tt.name == "more device reads than any chunk makes of 8 KiB" {
-			tt.m.Result.Devices[0].Reads = tt.m.Result.Devices[0].Reads * 128 / 100
+			tt.m.Devices[0].Reads = tt.m.Devices[0].Reads * 128 / 100
 		}
 		a := c.Account(tt.m, limit(ceiling.VolumeIOPS, 12000, k8))
 		slices.SortStableFunc(a.Factors, func(x, y finding.Factor) int { return int(math.Copysign(1, y.Share-x.Share)) })
@@ -248,11 +248,11 @@ func TestLooseEdgeOfTheRamp(t *testing.T) {
 		want bool
 	}{{0, true}, {3 * time.Second, false}} {
 		m := measured(1, random(1, k8, 4, 16), took(2990, 0, 21.4), series(60, 0.02, func(int) float64 { return 2990 }), saw(true, []float64{20}, []float64{0.9}))
-		m.Result.Seconds = append([]result.Second{{At: 3 * time.Second, Len: time.Second, Ramp: true}}, m.Result.Seconds...)
-		for i := range m.Result.Seconds[1:] {
-			m.Result.Seconds[i+1].At += 3*time.Second + tt.gap
+		m.Seconds = append([]result.Second{{At: 3 * time.Second, Len: time.Second, Ramp: true}}, m.Seconds...)
+		for i := range m.Seconds[1:] {
+			m.Seconds[i+1].At += 3*time.Second + tt.gap
 		}
-		m.Result.Devices[0].ReadBytes += 3 * 2990 * 60 / 20 * k8
+		m.Devices[0].ReadBytes += 3 * 2990 * 60 / 20 * k8
 		c := diagnose.Case{Runs: []diagnose.Measurement{m}}
 		found := slices.ContainsFunc(Judge(&c, nil), func(f finding.Finding) bool { return f.Code == "PL412" })
 		if found != tt.want {

@@ -27,21 +27,21 @@ func TestAccountOfRuns(t *testing.T) {
 	}
 	members := func(reads ...uint64) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) {
-			m.Result.Devices = []telemetry.DeviceUse{{Name: "md0", Reads: m.Result.Total.Read.N, ReadBytes: m.Result.Total.Read.Bytes}}
+			m.Devices = []telemetry.DeviceUse{{Name: "md0", Reads: m.Total.Read.N, ReadBytes: m.Total.Read.Bytes}}
 			for i, n := range reads {
-				m.Result.Devices = append(m.Result.Devices, telemetry.DeviceUse{Name: "nvme" + string(rune('1'+i)) + "n1", Reads: n, ReadWait: time.Millisecond})
+				m.Devices = append(m.Devices, telemetry.DeviceUse{Name: "nvme" + string(rune('1'+i)) + "n1", Reads: n, ReadWait: time.Millisecond})
 			}
 		}
 	}
 	median := func(ms float64) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) {
-			m.Result.Total.Read.Clat.Percentiles = []fio.Percentile{{P: 50, Value: time.Duration(ms * 1e6)}}
+			m.Total.Read.Clat.Percentiles = []fio.Percentile{{P: 50, Value: time.Duration(ms * 1e6)}}
 		}
 	}
 	seen := func(n uint64) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) {
 			for range 4 {
-				m.Result.Disks = append(m.Result.Disks, fio.Disk{Name: "nvme", Member: true, Reads: n / 4, ReadTicks: n / 4})
+				m.Disks = append(m.Disks, fio.Disk{Name: "nvme", Member: true, Reads: n / 4, ReadTicks: n / 4})
 			}
 		}
 	}
@@ -122,7 +122,7 @@ func TestAccountOfRuns(t *testing.T) {
 		{
 			"a full core takes the rest", raid(topology.RAID0, 64*units.KiB, 4),
 			measured(1, deep, took(6000, 0, 42), median(40), func(m *diagnose.Measurement) {
-				m.Result.Jobs = []fio.Job{{Name: "job", Count: 1, CPU: fio.CPU{User: 0.3, System: 0.68}}}
+				m.Jobs = []fio.Job{{Name: "job", Count: 1, CPU: fio.CPU{User: 0.3, System: 0.68}}}
 			}), limit(ceiling.VolumeIOPS, 12000, k8),
 			[]share{{finding.CPU, 1}},
 		},

@@ -128,22 +128,22 @@ func measured(id int, w fio.Workload, options ...func(*diagnose.Measurement)) di
 // workload's.
 func took(reads, writes, ms float64) func(*diagnose.Measurement) {
 	return func(m *diagnose.Measurement) {
-		w := m.Result.Workloads[0]
-		seconds := m.Result.Measured.Seconds()
+		w := m.Workloads[0]
+		seconds := m.Measured.Seconds()
 		direction := func(iops float64, bs units.Bytes) fio.Direction {
 			if iops == 0 {
 				return fio.Direction{}
 			}
 			return fio.Direction{
 				N: uint64(iops * seconds), IOPS: units.IOPS(iops), BW: units.Rate(iops * float64(bs)),
-				Bytes: units.Bytes(iops*seconds) * bs, Runtime: m.Result.Measured,
+				Bytes: units.Bytes(iops*seconds) * bs, Runtime: m.Measured,
 				Clat: fio.Latency{N: uint64(iops * seconds), Mean: ms * 1e6, Percentiles: []fio.Percentile{
 					{P: 50, Value: time.Duration(ms * 0.9e6)}, {P: 99, Value: time.Duration(ms * 3e6)},
 				}},
 			}
 		}
-		m.Result.Total.Read, m.Result.Total.Write = direction(reads, w.ReadBS), direction(writes, w.WriteBS)
-		m.Result.Jobs = []fio.Job{m.Result.Total}
+		m.Total.Read, m.Total.Write = direction(reads, w.ReadBS), direction(writes, w.WriteBS)
+		m.Jobs = []fio.Job{m.Total}
 	}
 }
 
@@ -154,7 +154,7 @@ func withCeiling(c *ceiling.Ceiling) func(*diagnose.Measurement) {
 func wal(m *diagnose.Measurement) { m.Scenario.Role = topology.WAL }
 
 // heldBack is an import whose options are not known, and whose progress lines showed a rate (CR=).
-func heldBack(m *diagnose.Measurement) { m.Result.Paced = true }
+func heldBack(m *diagnose.Measurement) { m.Paced = true }
 
 func inPhase(p string) func(*diagnose.Measurement) {
 	return func(m *diagnose.Measurement) { m.Scenario.Phase = p }
@@ -162,7 +162,7 @@ func inPhase(p string) func(*diagnose.Measurement) {
 
 // runFor must stand before took.
 func runFor(d time.Duration) func(*diagnose.Measurement) {
-	return func(m *diagnose.Measurement) { m.Result.Measured = d }
+	return func(m *diagnose.Measurement) { m.Measured = d }
 }
 
 // random is a workload of numjobs × iodepth random I/Os of one size; read is the share of reads.

@@ -17,14 +17,14 @@ func TestForeignLoadIsInvalid(t *testing.T) {
 	const k8 = 8 * units.KiB
 	busy := func(user float64) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) {
-			m.Result.Jobs = []fio.Job{{Name: "job", Count: 1, CPU: fio.CPU{User: user}}}
-			m.Result.Host = &telemetry.HostUse{CPUs: 2, User: 0.9, System: 0.1}
+			m.Jobs = []fio.Job{{Name: "job", Count: 1, CPU: fio.CPU{User: user}}}
+			m.Host = &telemetry.HostUse{CPUs: 2, User: 0.9, System: 0.1}
 		}
 	}
 	wrote := func(foreign units.Bytes) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) {
-			own := m.Result.Total.Write.Bytes
-			m.Result.Devices = []telemetry.DeviceUse{{Name: "vda", WriteBytes: own + foreign}}
+			own := m.Total.Write.Bytes
+			m.Devices = []telemetry.DeviceUse{{Name: "vda", WriteBytes: own + foreign}}
 		}
 	}
 	writes, deep := random(0, k8, 1, 1), random(0, k8, 4, 16)
@@ -34,7 +34,7 @@ func TestForeignLoadIsInvalid(t *testing.T) {
 		want finding.Severity
 	}{
 		"others have both cores":      {measured(1, writes, took(0, 500, 2), busy(0.05)), "PL425", finding.Invalid},
-		"fio has most of the cores":   {measured(1, writes, took(0, 500, 2), busy(0.8), func(m *diagnose.Measurement) { m.Result.Jobs[0].Count = 2 }), "PL409", finding.Warn},
+		"fio has most of the cores":   {measured(1, writes, took(0, 500, 2), busy(0.8), func(m *diagnose.Measurement) { m.Jobs[0].Count = 2 }), "PL409", finding.Warn},
 		"a third of the writes":       {measured(1, writes, took(0, 500, 2), wrote(120*units.MiB)), "PL412", finding.Invalid},
 		"a fifth of the writes":       {measured(1, writes, took(0, 500, 2), wrote(65*units.MiB)), "PL412", finding.Warn},
 		"a third, at the ceiling":     {measured(1, deep, took(0, 500, 2), wrote(120*units.MiB), withCeiling(bounds(limit(ceiling.VolumeIOPS, 510, k8)))), "PL412", finding.Warn},

@@ -20,42 +20,42 @@ func importedCases() []labelled {
 	const k4 = 4 * units.KiB
 	of := func(w fio.Workload, options ...func(*diagnose.Measurement)) diagnose.Case {
 		m := measured(1, w, options...)
-		m.Result.Jobs = []fio.Job{m.Result.Total}
-		m.Result.Jobs[0].Count, m.Result.Jobs[0].Error = 1, m.Result.Total.Error
+		m.Jobs = []fio.Job{m.Total}
+		m.Jobs[0].Count, m.Jobs[0].Error = 1, m.Total.Error
 		return diagnose.Case{Runs: []diagnose.Measurement{m}}
 	}
 	// sampled gives the writes of a minute n samples: 119 or 120 are whole.
 	sampled := func(n uint64, mean, spread, lo, hi float64) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) {
-			m.Result.Total.Write.IOPSSamples = fio.Samples{N: n, Mean: mean, StdDev: spread, Min: lo, Max: hi}
+			m.Total.Write.IOPSSamples = fio.Samples{N: n, Mean: mean, StdDev: spread, Min: lo, Max: hi}
 		}
 	}
 	latencies := func(slat, half, most time.Duration) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) {
-			d := &m.Result.Total.Write
+			d := &m.Total.Write
 			d.Slat = fio.Latency{N: d.N, Mean: float64(slat)}
 			d.Clat = fio.Latency{N: d.N, Mean: float64(half), Percentiles: []fio.Percentile{{P: 50, Value: half}, {P: 95, Value: most}}}
 		}
 	}
 	bytes := func(d time.Duration, n units.Bytes) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) {
-			m.Result.Measured = d
-			m.Result.Total.Write = fio.Direction{Bytes: n, Runtime: d}
+			m.Measured = d
+			m.Total.Write = fio.Direction{Bytes: n, Runtime: d}
 		}
 	}
 	slow := func(shares ...float64) func(*diagnose.Measurement) { // buckets up to 500 ms, 2 s and above
 		return func(m *diagnose.Measurement) {
-			m.Result.Total.Buckets = []fio.Bucket{
+			m.Total.Buckets = []fio.Bucket{
 				{Upto: 500 * time.Millisecond, Value: shares[0]}, {Upto: 2 * time.Second, Value: shares[1]}, {Value: shares[2]},
 			}
 		}
 	}
 	// keeping is what fio's own row says of the depth.
 	keeping := func(depth int) func(*diagnose.Measurement) {
-		return func(m *diagnose.Measurement) { m.Result.Total.Target = &fio.Target{Depth: depth} }
+		return func(m *diagnose.Measurement) { m.Total.Target = &fio.Target{Depth: depth} }
 	}
-	mistimed := func(m *diagnose.Measurement) { m.Result.Total.Write.Lat = fio.Latency{N: 1, Mean: 20e3} }
-	failed := func(m *diagnose.Measurement) { m.Result.Total.Error = 110 }
+	mistimed := func(m *diagnose.Measurement) { m.Total.Write.Lat = fio.Latency{N: 1, Mean: 20e3} }
+	failed := func(m *diagnose.Measurement) { m.Total.Error = 110 }
 	through := func(engine string, sync int, depth int) fio.Workload {
 		w := random(0, k4, 2, depth)
 		w.Engine, w.Direct, w.Buffered, w.SyncEvery = engine, false, true, sync
@@ -65,29 +65,29 @@ func importedCases() []labelled {
 	deep.TimeBased, direct.Engine = false, "psync"
 	counted := func(name string, reads, writes uint64) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) {
-			m.Result.Disks = []fio.Disk{{Name: name, Reads: reads, Writes: writes, Util: 0.9}}
+			m.Disks = []fio.Disk{{Name: name, Reads: reads, Writes: writes, Util: 0.9}}
 		}
 	}
 	member := func(name string, reads uint64) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) {
-			m.Result.Disks = append(m.Result.Disks, fio.Disk{Name: name, Member: true, Reads: reads, Util: 0.9})
+			m.Disks = append(m.Disks, fio.Disk{Name: name, Member: true, Reads: reads, Util: 0.9})
 		}
 	}
 	computing := func(share float64) func(*diagnose.Measurement) {
-		return func(m *diagnose.Measurement) { m.Result.Total.CPU = fio.CPU{User: 0.01, System: share - 0.01} }
+		return func(m *diagnose.Measurement) { m.Total.CPU = fio.CPU{User: 0.01, System: share - 0.01} }
 	}
 	reading, deepReads, nothing, polling := random(1, k4, 1, 1), random(1, k4, 1, 32), random(1, k4, 1, 1), random(0, k4, 1, 1)
 	queued := func(depth uint64) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) {
-			m.Result.Disks = []fio.Disk{{Name: "sda", Writes: 420000, WriteTicks: depth * 60000, Util: 1}}
+			m.Disks = []fio.Disk{{Name: "sda", Writes: 420000, WriteTicks: depth * 60000, Util: 1}}
 		}
 	}
 	// striped gives md, which keeps no clock, four members whose clocks do.
 	striped := func(depth uint64) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) {
-			m.Result.Disks = []fio.Disk{{Name: "md0", Writes: 420000}}
+			m.Disks = []fio.Disk{{Name: "md0", Writes: 420000}}
 			for _, name := range []string{"nvme1n1", "nvme2n1", "nvme3n1", "nvme4n1"} {
-				m.Result.Disks = append(m.Result.Disks,
+				m.Disks = append(m.Disks,
 					fio.Disk{Name: name, Member: true, Writes: 105000, WriteTicks: depth * 60000 / 4, Util: 1})
 			}
 		}
@@ -99,49 +99,49 @@ func importedCases() []labelled {
 			for i, v := range values {
 				list = append(list, fio.Percentile{P: 10 * float64(i+1), Value: time.Duration(v) * time.Microsecond})
 			}
-			m.Result.Total.Write.Clat.Percentiles = list
+			m.Total.Write.Clat.Percentiles = list
 		}
 	}
 	tiny, small := random(0, k4, 1, 1), random(0, k4, 1, 1)
 	tiny.Size, small.Size = 16*units.KiB, 4*units.MiB
 	impossibleMean := func(m *diagnose.Measurement) {
-		m.Result.Total.Write.Clat = fio.Latency{N: 60000, Mean: 31e3, Percentiles: []fio.Percentile{{P: 50, Value: 102 * time.Microsecond}}}
+		m.Total.Write.Clat = fio.Latency{N: 60000, Mean: 31e3, Percentiles: []fio.Percentile{{P: 50, Value: 102 * time.Microsecond}}}
 	}
 	// cached gives reads a share in per cent that took 5 µs, and a device that counted so many.
 	cached := func(percent float64, counted uint64) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) {
-			m.Result.Total.Read.Clat.Percentiles = []fio.Percentile{{P: percent, Value: 5 * time.Microsecond}, {P: 50, Value: 300 * time.Microsecond}}
-			m.Result.Disks = []fio.Disk{{Name: "xvda", Reads: counted, Util: 0.9}}
+			m.Total.Read.Clat.Percentiles = []fio.Percentile{{P: percent, Value: 5 * time.Microsecond}, {P: 50, Value: 300 * time.Microsecond}}
+			m.Disks = []fio.Disk{{Name: "xvda", Reads: counted, Util: 0.9}}
 		}
 	}
-	from := func(m *diagnose.Measurement) { m.Result.Source = "a.log" }
-	headless := func(m *diagnose.Measurement) { m.Result.Workloads = nil }
-	beheaded := func(m *diagnose.Measurement) { m.Result.Lack(part.Missing{Parts: []part.Part{part.Head}}) }
-	shorts := func(m *diagnose.Measurement) { m.Result.Total.Write.Short = 7 }
+	from := func(m *diagnose.Measurement) { m.Source = "a.log" }
+	headless := func(m *diagnose.Measurement) { m.Workloads = nil }
+	beheaded := func(m *diagnose.Measurement) { m.Lack(part.Missing{Parts: []part.Part{part.Head}}) }
+	shorts := func(m *diagnose.Measurement) { m.Total.Write.Short = 7 }
 	p99of := func(half, slow time.Duration) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) {
-			d := &m.Result.Total.Write
+			d := &m.Total.Write
 			d.Clat = fio.Latency{N: d.N, Mean: float64(half) + 0.01*float64(slow), Percentiles: []fio.Percentile{{P: 50, Value: half}, {P: 99, Value: slow}}}
 		}
 	}
 	longest := func(d time.Duration) func(*diagnose.Measurement) {
-		return func(m *diagnose.Measurement) { m.Result.Total.Write.Clat.Max = d }
+		return func(m *diagnose.Measurement) { m.Total.Write.Clat.Max = d }
 	}
 	// mixture gives reads a third that took 5 µs, and a device that counted so many.
 	mixture := func(counted uint64) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) {
-			m.Result.Total.Read.Clat.Percentiles = []fio.Percentile{{P: 30, Value: 5 * time.Microsecond}, {P: 50, Value: time.Millisecond}}
-			m.Result.Disks = []fio.Disk{{Name: "sda", Reads: counted, Util: 0.9}}
+			m.Total.Read.Clat.Percentiles = []fio.Percentile{{P: 30, Value: 5 * time.Microsecond}, {P: 50, Value: time.Millisecond}}
+			m.Disks = []fio.Disk{{Name: "sda", Reads: counted, Util: 0.9}}
 		}
 	}
 	async, synced := random(0, k4, 1, 1), random(0, k4, 1, 1)
 	async.Engine, synced.Engine, synced.SyncEvery = "libaio", "psync", 1
 	group := random(0, k4, 8, 1)
 	rated := func(iops units.IOPS, bw units.Rate) func(*diagnose.Measurement) {
-		return func(m *diagnose.Measurement) { m.Result.Total.Write.IOPS, m.Result.Total.Write.BW = iops, bw }
+		return func(m *diagnose.Measurement) { m.Total.Write.IOPS, m.Total.Write.BW = iops, bw }
 	}
 	short := func(d time.Duration) func(*diagnose.Measurement) {
-		return func(m *diagnose.Measurement) { m.Result.Measured = d }
+		return func(m *diagnose.Measurement) { m.Measured = d }
 	}
 	deepWrites, ignored, spinning := random(0, k4, 1, 32), random(0, k4, 1, 1), random(0, k4, 1, 32)
 	raw := deepWrites
@@ -149,22 +149,22 @@ func importedCases() []labelled {
 	ignored.DepthAsked, ignored.Engine, spinning.Engine = 32, "psync", "spdk"
 	p99 := func(d time.Duration) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) {
-			m.Result.Total.Write.Clat.Percentiles = []fio.Percentile{{P: 50, Value: time.Millisecond}, {P: 99, Value: d}}
+			m.Total.Write.Clat.Percentiles = []fio.Percentile{{P: 50, Value: time.Millisecond}, {P: 99, Value: d}}
 		}
 	}
 	wrote := func(n units.Bytes) func(*diagnose.Measurement) {
-		return func(m *diagnose.Measurement) { m.Result.Total.Write.Bytes = n }
+		return func(m *diagnose.Measurement) { m.Total.Write.Bytes = n }
 	}
 	large := through("psync", 0, 1)
 	large.WriteBS, large.Jobs = units.MiB, 1
 	rarely := func(d time.Duration) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) {
-			l := &m.Result.Total.Write.Clat
+			l := &m.Total.Write.Clat
 			l.Percentiles = append(l.Percentiles, fio.Percentile{P: 99.9, Value: d})
 		}
 	}
 	averaging := func(d time.Duration) func(*diagnose.Measurement) {
-		return func(m *diagnose.Measurement) { m.Result.Total.Write.Clat.Mean = float64(d) }
+		return func(m *diagnose.Measurement) { m.Total.Write.Clat.Mean = float64(d) }
 	}
 	inOrder := reading
 	mapped := reading
@@ -179,7 +179,7 @@ func importedCases() []labelled {
 	remote.Engine = "rbd"
 	merged := func(writes, merges uint64) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) {
-			m.Result.Disks = []fio.Disk{{Name: "xvda", Writes: writes, WriteMerges: merges, Util: 0.9}}
+			m.Disks = []fio.Disk{{Name: "xvda", Writes: writes, WriteMerges: merges, Util: 0.9}}
 		}
 	}
 	wide := direct
@@ -188,25 +188,25 @@ func importedCases() []labelled {
 	rate := took(0, 1000, 1) // 1,000 a second for a minute
 	us := time.Microsecond
 	program := func(name string) func(*diagnose.Measurement) {
-		return func(m *diagnose.Measurement) { m.Result.Program, m.Result.State = name, result.Done }
+		return func(m *diagnose.Measurement) { m.Program, m.State = name, result.Done }
 	}
-	others := func(m *diagnose.Measurement) { m.Result.Source = "a.log" }
+	others := func(m *diagnose.Measurement) { m.Source = "a.log" }
 	least := func(iops float64, slowest time.Duration) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) {
-			d := &m.Result.Total.Write
+			d := &m.Total.Write
 			d.IOPSSamples, d.Clat.Max = fio.Samples{Min: iops, Max: 2000}, slowest
 		}
 	}
 	syncing := func(half time.Duration) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) {
-			m.Result.Total.Sync.Lat = fio.Latency{
+			m.Total.Sync.Lat = fio.Latency{
 				N: 60000, Mean: float64(half),
 				Percentiles: []fio.Percentile{{P: 50, Value: half}},
 			}
 		}
 	}
 	without := func(p part.Part) func(*diagnose.Measurement) {
-		return func(m *diagnose.Measurement) { m.Result.Lack(part.Missing{Parts: []part.Part{p}}) }
+		return func(m *diagnose.Measurement) { m.Lack(part.Missing{Parts: []part.Part{p}}) }
 	}
 	kept, keptLarge, dropped, tenth := through("psync", 0, 1), through("psync", 0, 1), through("psync", 0, 1), synced
 	kept.ReadShare, kept.ReadBS, kept.KeepCache, kept.Size = 0.5, k4, true, units.GiB
@@ -364,7 +364,7 @@ func importedCases() []labelled {
 		{"data sent over a socket", of(network, rate), "PL401", "PL501"},
 		{"a file in /run/shm", of(at("/run/shm/x"), rate), "PL401", "PL501"},
 		{"a file beside what is called so", of(at("/srv/tmpfs-and-ssd/x"), rate), "", "PL501"},
-		{"beside words of a RAM disk", of(direct, rate, func(m *diagnose.Measurement) { m.Result.Memory = 3 }), "PL432", "PL501"},
+		{"beside words of a RAM disk", of(direct, rate, func(m *diagnose.Measurement) { m.Memory = 3 }), "PL432", "PL501"},
 		{"objects over HTTP", of(objects, rate), "", "PL501"},
 		{"samples that were lost", of(direct, rate, sampled(90, 1333, 50, 1200, 1500), longest(300*time.Millisecond)), "", "PL501"},
 		{"eight times what may be in flight", of(direct, took(0, 1000, 8)), "PL426", "PL501"},
@@ -421,21 +421,21 @@ func TestImportedCases(t *testing.T) {
 func TestHowBadAnImportIs(t *testing.T) {
 	of := func(w fio.Workload, options ...func(*diagnose.Measurement)) diagnose.Measurement {
 		m := measured(1, w, options...)
-		m.Result.Source, m.Result.Jobs = "a.log", []fio.Job{m.Result.Total}
-		m.Result.Jobs[0].Count = 1
+		m.Source, m.Jobs = "a.log", []fio.Job{m.Total}
+		m.Jobs[0].Count = 1
 		return m
 	}
 	ran := func(d, planned time.Duration) func(*diagnose.Measurement) {
-		return func(m *diagnose.Measurement) { m.Result.Measured, m.Result.Planned = d, planned }
+		return func(m *diagnose.Measurement) { m.Measured, m.Planned = d, planned }
 	}
 	sampled := func(n uint64, spread float64) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) {
-			m.Result.Total.Write.IOPSSamples = fio.Samples{N: n, Mean: 1000, StdDev: spread, Min: 900, Max: 1100}
+			m.Total.Write.IOPSSamples = fio.Samples{N: n, Mean: 1000, StdDev: spread, Min: 900, Max: 1100}
 		}
 	}
 	writes := func(n units.Bytes, half, slowest time.Duration) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) {
-			d := &m.Result.Total.Write
+			d := &m.Total.Write
 			d.Bytes = n
 			d.Clat.Percentiles = []fio.Percentile{{P: 50, Value: half}, {P: 99, Value: slowest}}
 		}
@@ -446,7 +446,7 @@ func TestHowBadAnImportIs(t *testing.T) {
 	misnamed.Name, two.Jobs, bulky.WriteBS, little.Size, held.WriteIOPS = "seq_read", 2, 64*units.MiB, 16*units.MiB, 1000
 	less, more, paged := little, little, little
 	less.Size, more.Size, paged.Direct, paged.Buffered = 32*units.MiB, 128*units.MiB, false, true
-	cut := func(m *diagnose.Measurement) { m.Result.Lack(part.Missing{Parts: []part.Part{part.AllSides}}) }
+	cut := func(m *diagnose.Measurement) { m.Lack(part.Missing{Parts: []part.Part{part.AllSides}}) }
 	buffered.Direct, buffered.Buffered, buffered.Engine = false, true, "psync"
 	us, ms := time.Microsecond, time.Millisecond
 	ended := buffered
@@ -454,30 +454,30 @@ func TestHowBadAnImportIs(t *testing.T) {
 	held1G := random(1, 4*units.KiB, 1, 1)
 	held1G.Direct, held1G.Buffered, held1G.Engine, held1G.KeepCache, held1G.Size = false, true, "psync", true, units.GiB
 	wroteAll := func(m *diagnose.Measurement) {
-		m.Result.Disks = []fio.Disk{{Name: "sda", Writes: m.Result.Total.Write.N}}
+		m.Disks = []fio.Disk{{Name: "sda", Writes: m.Total.Write.N}}
 	}
 	none := func(d time.Duration) func(*diagnose.Measurement) {
-		return func(m *diagnose.Measurement) { m.Result.Total.Write = fio.Direction{Runtime: d} }
+		return func(m *diagnose.Measurement) { m.Total.Write = fio.Direction{Runtime: d} }
 	}
 	grouped := func(m *diagnose.Measurement) {
-		m.Result.Total.Runtime, m.Result.Total.TotalRuntime = time.Minute, 8*time.Minute
+		m.Total.Runtime, m.Total.TotalRuntime = time.Minute, 8*time.Minute
 	}
-	noCommand := func(m *diagnose.Measurement) { m.Result.Lack(part.Missing{Parts: []part.Part{part.Command}}) }
+	noCommand := func(m *diagnose.Measurement) { m.Lack(part.Missing{Parts: []part.Part{part.Command}}) }
 	slowest := func(d time.Duration) func(*diagnose.Measurement) {
-		return func(m *diagnose.Measurement) { m.Result.Total.Write.Clat.Max = d }
+		return func(m *diagnose.Measurement) { m.Total.Write.Clat.Max = d }
 	}
 	seconds := func(n uint64, spread float64) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) {
-			m.Result.Program = "rados bench"
-			d := &m.Result.Total.Write
+			m.Program = "rados bench"
+			d := &m.Total.Write
 			mean := float64(d.BW)
 			d.BWSamples = fio.Samples{N: n, Mean: mean, StdDev: spread * mean, Min: mean / 10, Max: 2 * mean}
 		}
 	}
 	reads := func(n units.Bytes) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) {
-			m.Result.Program, m.Result.State = "sysbench", result.Done
-			m.Result.Total.Read.Bytes, m.Result.Total.Read.N = n, uint64(n/(4*units.KiB))
+			m.Program, m.State = "sysbench", result.Done
+			m.Total.Read.Bytes, m.Total.Read.N = n, uint64(n/(4*units.KiB))
 		}
 	}
 	for _, c := range []struct {
@@ -554,7 +554,7 @@ func TestHowBadAnImportIs(t *testing.T) {
 // job that failed is.
 func TestStoppedRunsNeedNoErrno(t *testing.T) {
 	m := measured(1, random(0, 4*units.KiB, 1, 1), took(0, 1000, 1))
-	m.Result.Source, m.Result.Incomplete = "a.log", []string{"fio was stopped before its time (signal 2)."}
+	m.Source, m.Incomplete = "a.log", []string{"fio was stopped before its time (signal 2)."}
 	fixes := func(m diagnose.Measurement) (fix string) {
 		for _, f := range Judge(&diagnose.Case{Runs: []diagnose.Measurement{m}}, nil) {
 			if f.Code == "PL402" {
@@ -566,7 +566,7 @@ func TestStoppedRunsNeedNoErrno(t *testing.T) {
 	if fix := fixes(m); fix == "" || strings.Contains(fix, "dmesg") || strings.Contains(fix, "errno says what failed") {
 		t.Errorf("stopped: %q", fix)
 	}
-	m.Result.Incomplete, m.Result.Jobs = nil, []fio.Job{{Name: "a", Error: 5}}
+	m.Incomplete, m.Jobs = nil, []fio.Job{{Name: "a", Error: 5}}
 	if fix := fixes(m); !strings.Contains(fix, "errno") {
 		t.Errorf("failed: %q", fix)
 	}
@@ -576,6 +576,6 @@ func TestStoppedRunsNeedNoErrno(t *testing.T) {
 func beside(w fio.Workload) func(*diagnose.Measurement) {
 	return func(m *diagnose.Measurement) {
 		w.Name = "b"
-		m.Result.Workloads = append(m.Result.Workloads, w)
+		m.Workloads = append(m.Workloads, w)
 	}
 }

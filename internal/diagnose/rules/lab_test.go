@@ -15,9 +15,9 @@ import (
 // member.
 func saw(reads bool, waits, utils []float64, share ...float64) func(*diagnose.Measurement) {
 	return func(m *diagnose.Measurement) {
-		t := m.Result.Total
+		t := m.Total
 		total := float64(t.Read.N + t.Write.N)
-		m.Result.Devices = []telemetry.DeviceUse{{
+		m.Devices = []telemetry.DeviceUse{{
 			Name: "md0", Reads: t.Read.N, Writes: t.Write.N, ReadBytes: t.Read.Bytes, WriteBytes: t.Write.Bytes, Util: 1,
 		}}
 		for i, w := range waits {
@@ -31,7 +31,7 @@ func saw(reads bool, waits, utils []float64, share ...float64) func(*diagnose.Me
 			} else {
 				d.Writes, d.WriteWait = uint64(n), time.Duration(w*1e6)
 			}
-			m.Result.Devices = append(m.Result.Devices, d)
+			m.Devices = append(m.Devices, d)
 		}
 	}
 }
@@ -61,15 +61,15 @@ func labCases() []labelled {
 	slowPair := []float64{1.9, 1.8, 723, 184, 1.9, 1.7, 1.8, 1.9}
 	wrote := func(times float64) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) {
-			b := m.Result.Total.Write.Bytes
-			m.Result.Devices = []telemetry.DeviceUse{{Name: "md0", Writes: m.Result.Total.Write.N, WriteBytes: units.Bytes(times * float64(b))}}
+			b := m.Total.Write.Bytes
+			m.Devices = []telemetry.DeviceUse{{Name: "md0", Writes: m.Total.Write.N, WriteBytes: units.Bytes(times * float64(b))}}
 		}
 	}
 	disksOf := func(top, member uint64) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) {
-			m.Result.Disks = []fio.Disk{{Name: "md0", Reads: top}}
+			m.Disks = []fio.Disk{{Name: "md0", Reads: top}}
 			for i := range 8 {
-				m.Result.Disks = append(m.Result.Disks, fio.Disk{Name: "nvme" + string(rune('1'+i)) + "n1", Member: true, Reads: member})
+				m.Disks = append(m.Disks, fio.Disk{Name: "nvme" + string(rune('1'+i)) + "n1", Member: true, Reads: member})
 			}
 		}
 	}
@@ -117,7 +117,7 @@ func labCases() []labelled {
 			measured(1, deep(1), took(63504, 0, 4), withCeiling(reads), disksOf(0, 0)),
 		}}, "PL401", ""},
 		{"lab: read of an unwritten file, seen by telemetry", diagnose.Case{Topology: eight(), Runs: []diagnose.Measurement{
-			measured(1, deep(1), took(63504, 0, 4), withCeiling(reads), func(m *diagnose.Measurement) { m.Result.Devices = []telemetry.DeviceUse{{Name: "md0"}} }),
+			measured(1, deep(1), took(63504, 0, 4), withCeiling(reads), func(m *diagnose.Measurement) { m.Devices = []telemetry.DeviceUse{{Name: "md0"}} }),
 		}}, "PL401", ""},
 		{"lab: the same file once written", diagnose.Case{Topology: eight(), Runs: []diagnose.Measurement{
 			measured(1, deep(1), took(2351, 0, 108), withCeiling(reads), disksOf(141060, 17640)),
@@ -138,10 +138,10 @@ func labCases() []labelled {
 			measured(1, sync, took(0, 978, 1.02), withCeiling(full), wrote(1.0), inPhase("latency")),
 		}}, "PL501", ""},
 		{"lab: syncs of a deep job, device watched", diagnose.Case{Topology: eight(), Runs: []diagnose.Measurement{
-			measured(1, mixSync, took(1275, 547, 70), withCeiling(bounds(limit(ceiling.VolumeIOPS, 1846, k8))), func(m *diagnose.Measurement) { m.Result.Depth.Device = 9.5 }),
+			measured(1, mixSync, took(1275, 547, 70), withCeiling(bounds(limit(ceiling.VolumeIOPS, 1846, k8))), func(m *diagnose.Measurement) { m.Depth.Device = 9.5 }),
 		}}, "PL408 PL502", ""},
 		{"syncs of a deep job, device as deep as asked", diagnose.Case{Topology: eight(), Runs: []diagnose.Measurement{
-			measured(1, mixSync, took(1275, 547, 70), withCeiling(bounds(limit(ceiling.VolumeIOPS, 1846, k8))), func(m *diagnose.Measurement) { m.Result.Depth.Device = 110 }),
+			measured(1, mixSync, took(1275, 547, 70), withCeiling(bounds(limit(ceiling.VolumeIOPS, 1846, k8))), func(m *diagnose.Measurement) { m.Depth.Device = 110 }),
 		}}, "PL502", ""},
 	}
 }
@@ -151,7 +151,7 @@ func labCases() []labelled {
 func knownWeak() []labelled {
 	const k8 = 8 * units.KiB
 	optane := measured(1, random(1, 4*units.KiB, 1, 1), took(90000, 0, 0.011))
-	optane.Result.Disks = []fio.Disk{{Name: "nvme0n1", Reads: 5400000, Util: 1}}
+	optane.Disks = []fio.Disk{{Name: "nvme0n1", Reads: 5400000, Util: 1}}
 	leads := []float64{3.3, 3.3, 3.3, 94, 3.3, 3.3, 3.3, 3.3}
 	busy := []float64{0.31, 0.31, 0.31, 0.98, 0.31, 0.31, 0.31, 0.31}
 	eight := func() *topology.Topology { return on("", array("md0", topology.RAID10, 64*units.KiB, 8, gp3())) }

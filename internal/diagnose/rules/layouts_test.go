@@ -124,9 +124,9 @@ func layoutCases() []labelled {
 	// counted is what drives counted of flushes under a run whose syncs took 2 ms.
 	counted := func(c diagnose.Case, kernel, call string, flushes units.IOPS) diagnose.Case {
 		c.Host = &host.Facts{Kernel: "Linux version " + kernel}
-		c.Runs[0].Result.Workloads[0].SyncCall = call
+		c.Runs[0].Workloads[0].SyncCall = call
 		for _, v := range c.Topology.Arrays[0].Volumes {
-			c.Runs[0].Result.Devices = append(c.Runs[0].Result.Devices, telemetry.DeviceUse{Name: v.Device, Flushes: flushes})
+			c.Runs[0].Devices = append(c.Runs[0].Devices, telemetry.DeviceUse{Name: v.Device, Flushes: flushes})
 		}
 		return c
 	}
@@ -134,7 +134,7 @@ func layoutCases() []labelled {
 		w := random(0, 8*k, 1, 1)
 		w.SyncEvery = 1
 		m := measured(1, w, took(0, 480, 2.0), inPhase("latency"))
-		m.Result.Total.Sync.Lat = fio.Latency{N: 1000, Percentiles: []fio.Percentile{{P: 50, Value: p50}}}
+		m.Total.Sync.Lat = fio.Latency{N: 1000, Percentiles: []fio.Percentile{{P: 50, Value: p50}}}
 		c.Runs = []diagnose.Measurement{m}
 		return c
 	}

@@ -16,9 +16,9 @@ import (
 // disksWith gives a run fio's disk statistics: an array and its members with so many reads each.
 func disksWith(top string, reads ...uint64) func(*diagnose.Measurement) {
 	return func(m *diagnose.Measurement) {
-		m.Result.Disks = []fio.Disk{{Name: top, Reads: m.Result.Total.Read.N}}
+		m.Disks = []fio.Disk{{Name: top, Reads: m.Total.Read.N}}
 		for i, n := range reads {
-			m.Result.Disks = append(m.Result.Disks, fio.Disk{Name: "nvme" + string(rune('1'+i)) + "n1", Member: true, Reads: n, ReadTicks: n / 2})
+			m.Disks = append(m.Disks, fio.Disk{Name: "nvme" + string(rune('1'+i)) + "n1", Member: true, Reads: n, ReadTicks: n / 2})
 		}
 	}
 }
@@ -26,7 +26,7 @@ func disksWith(top string, reads ...uint64) func(*diagnose.Measurement) {
 // fastest sets what a tenth and half of the reads took, in microseconds.
 func fastest(p10, p50 float64) func(*diagnose.Measurement) {
 	return func(m *diagnose.Measurement) {
-		m.Result.Total.Read.Clat.Percentiles = []fio.Percentile{
+		m.Total.Read.Clat.Percentiles = []fio.Percentile{
 			{P: 10, Value: time.Duration(p10 * 1e3)}, {P: 50, Value: time.Duration(p50 * 1e3)}, {P: 99, Value: 5 * time.Millisecond},
 		}
 	}
@@ -55,7 +55,7 @@ func memberCases() []labelled {
 		case1("a cache before a disk", &topology.Topology{}, "", "", took(100000, 0, 2.5), disksWith("bcache0", 6000000, 3)),
 		case1("one path of each of two devices", &topology.Topology{}, "", "", took(100000, 0, 2.5), disksWith("dm-0", 0, 3000000),
 			func(m *diagnose.Measurement) {
-				m.Result.Disks = append(m.Result.Disks, fio.Disk{Name: "dm-1", Reads: m.Result.Total.Read.N / 2})
+				m.Disks = append(m.Disks, fio.Disk{Name: "dm-1", Reads: m.Total.Read.N / 2})
 			}),
 		case1("one of two members of one device", &topology.Topology{}, "PL213", "", took(100000, 0, 2.5), disksWith("dm-0", 0, 6000000)),
 		case1("all four did their part, nothing declared", &topology.Topology{}, "", "", took(100000, 0, 2.5), disksWith("md0", 1500000, 1500003, 1500100, 1499999)),
@@ -87,7 +87,7 @@ func memberCases() []labelled {
 // With a report of each job no total has percentiles: any job's count.
 func TestUnwrittenInOneJob(t *testing.T) {
 	m := measured(1, random(1, 28*units.KiB, 8, 32), took(100000, 0, 0.3))
-	m.Result.Total.Read.Clat.Percentiles = nil
+	m.Total.Read.Clat.Percentiles = nil
 	job := func(p10 time.Duration) fio.Job {
 		return fio.Job{Name: "job", Read: fio.Direction{Clat: fio.Latency{Percentiles: []fio.Percentile{{P: 10, Value: p10}, {P: 50, Value: 2 * p10}}}}}
 	}
@@ -96,7 +96,7 @@ func TestUnwrittenInOneJob(t *testing.T) {
 		p10  time.Duration
 		want bool
 	}{{33 * time.Microsecond, true}, {137 * time.Microsecond, false}} {
-		m.Result.Jobs = []fio.Job{job(140 * time.Microsecond), job(tt.p10)}
+		m.Jobs = []fio.Job{job(140 * time.Microsecond), job(tt.p10)}
 		found := false
 		for _, f := range Judge(&diagnose.Case{Topology: top, Runs: []diagnose.Measurement{m}}, nil) {
 			found = found || f.Code == "PL401" && f.Severity == finding.Invalid

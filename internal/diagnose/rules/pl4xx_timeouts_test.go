@@ -13,7 +13,7 @@ import (
 func TestTimeouts(t *testing.T) {
 	line := host.Event{Kind: host.Timeout, Device: "nvme3", Count: 2, Text: "nvme nvme3: I/O 64 QID 1 timeout, completion polled"}
 	late := measured(1, random(1, 8*units.KiB, 4, 16), took(2990, 0, 21.4))
-	late.Result.Timeouts = []host.Event{line}
+	late.Timeouts = []host.Event{line}
 	sound := measured(2, random(1, 8*units.KiB, 4, 16), took(2990, 0, 21.4))
 	c := &diagnose.Case{Runs: []diagnose.Measurement{late, sound}}
 	fired := 0

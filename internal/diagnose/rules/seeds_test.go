@@ -106,7 +106,7 @@ func under(top *topology.Topology, runs ...diagnose.Measurement) diagnose.Case {
 	for i, m := range runs {
 		role := cmp.Or(m.Scenario.Role, topology.Data)
 		volumes := len(top.Array(top.For(role).Array).Volumes)
-		c := ceiling.Of(top, role, m.Result.Workloads).Measured(m.Result, volumes)
+		c := ceiling.Of(top, role, m.Workloads).Measured(m.Result, volumes)
 		runs[i].Ceiling = &c
 		runs[i].Scenario.Role = role
 	}

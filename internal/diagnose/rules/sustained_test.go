@@ -43,13 +43,13 @@ func TestAtTheSustainedLimit(t *testing.T) {
 	running := func(iops units.IOPS) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) {
 			for i := range 30 {
-				m.Result.Seconds = append(m.Result.Seconds, result.Second{
+				m.Seconds = append(m.Seconds, result.Second{
 					At: time.Duration(i+1) * time.Second, Len: time.Second, Read: result.Interval{N: uint64(iops)},
 				})
 			}
 		}
 	}
-	short := func(m *diagnose.Measurement) { m.Result.Measured = 8 * time.Second }
+	short := func(m *diagnose.Measurement) { m.Measured = 8 * time.Second }
 	for name, c := range map[string]struct {
 		top  *topology.Topology
 		m    diagnose.Measurement
@@ -71,7 +71,7 @@ func TestAtTheSustainedLimit(t *testing.T) {
 		"near miss: the end was above":    {gp2, measured(1, random(1, 16*k, 4, 32), took(1200, 0, 106), running(1500)), ""},
 		"near miss: nothing of it bursts": {machine("", topology.RAID0, 4, cloud.VolumeSpec{Type: "gp3"}), measured(1, random(1, 16*k, 4, 32), took(6000, 0, 21)), ""},
 	} {
-		of := ceiling.Of(c.top, topology.Data, c.m.Result.Workloads)
+		of := ceiling.Of(c.top, topology.Data, c.m.Workloads)
 		c.m.Ceiling = &of
 		account := (&diagnose.Case{Topology: c.top, Runs: []diagnose.Measurement{c.m}}).Account(c.m, *of.Hardware())
 		found := ""

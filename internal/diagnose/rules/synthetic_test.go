@@ -21,10 +21,10 @@ import (
 func series(seconds int, noise float64, f func(second int) float64) func(*diagnose.Measurement) {
 	return func(m *diagnose.Measurement) {
 		src := rand.New(rand.NewPCG(uint64(seconds), 7))
-		m.Result.Measured = time.Duration(seconds) * time.Second
+		m.Measured = time.Duration(seconds) * time.Second
 		for i := range seconds {
 			n := f(i) * (1 + noise*src.NormFloat64())
-			m.Result.Seconds = append(m.Result.Seconds, result.Second{
+			m.Seconds = append(m.Seconds, result.Second{
 				At: time.Duration(i+1) * time.Second, Len: time.Second, Read: result.Interval{N: uint64(max(n, 0))},
 			})
 		}
@@ -39,19 +39,19 @@ func rel(center, half float64) func(*diagnose.Measurement) {
 
 func cpu(user, system float64) func(*diagnose.Measurement) {
 	return func(m *diagnose.Measurement) {
-		m.Result.Jobs = []fio.Job{{Name: "job", CPU: fio.CPU{User: user, System: system}}}
+		m.Jobs = []fio.Job{{Name: "job", CPU: fio.CPU{User: user, System: system}}}
 	}
 }
 
 func hostUse(h telemetry.HostUse) func(*diagnose.Measurement) {
 	return func(m *diagnose.Measurement) {
 		h.CPUs = 8
-		m.Result.Host = &h
+		m.Host = &h
 	}
 }
 
 func ebs(s cloud.EBSStats) func(*diagnose.Measurement) {
-	return func(m *diagnose.Measurement) { m.Result.EBS = map[string]cloud.EBSStats{"nvme1n1": s} }
+	return func(m *diagnose.Measurement) { m.EBS = map[string]cloud.EBSStats{"nvme1n1": s} }
 }
 
 // clats replaces the read latencies by a mixture: pairs of milliseconds and counts, each spread
@@ -64,12 +64,12 @@ func clats(pairs ...float64) func(*diagnose.Measurement) {
 				h.Add(time.Duration(pairs[i]*part*1e6), uint64(pairs[i+1]/5))
 			}
 		}
-		m.Result.Total.Read.Clat.Hist = h
+		m.Total.Read.Clat.Hist = h
 	}
 }
 
 func uses(d telemetry.DeviceUse) func(*diagnose.Measurement) {
-	return func(m *diagnose.Measurement) { m.Result.Devices = []telemetry.DeviceUse{d} }
+	return func(m *diagnose.Measurement) { m.Devices = []telemetry.DeviceUse{d} }
 }
 
 func synthetic() []labelled {
@@ -101,7 +101,7 @@ func synthetic() []labelled {
 	drive := bounds(limit(ceiling.VolumeIOPS, 636500, 4*units.KiB))
 	one := func(p50 time.Duration, iops float64) diagnose.Case {
 		m := measured(1, random(1, 4*units.KiB, 1, 1), took(iops, 0, float64(p50)/1e6*1.05), withCeiling(drive), inPhase("latency"))
-		m.Result.Total.Read.Clat.Percentiles[0].Value = p50
+		m.Total.Read.Clat.Percentiles[0].Value = p50
 		return diagnose.Case{Topology: nvme, Runs: []diagnose.Measurement{m}}
 	}
 	dips := func(i int) float64 {
@@ -111,12 +111,12 @@ func synthetic() []labelled {
 		return 3000
 	}
 	writeback := func(m *diagnose.Measurement) {
-		for i := range m.Result.Seconds {
-			if m.Result.Seconds[i].IOPS() < 1000 {
-				m.Result.Seconds[i].Writeback = 900 * units.MiB
+		for i := range m.Seconds {
+			if m.Seconds[i].IOPS() < 1000 {
+				m.Seconds[i].Writeback = 900 * units.MiB
 			}
 		}
-		m.Result.Host = &telemetry.HostUse{CPUs: 8, WritebackMax: 900 * units.MiB}
+		m.Host = &telemetry.HostUse{CPUs: 8, WritebackMax: 900 * units.MiB}
 	}
 	read := units.Bytes(2990*60) * k8
 	minute := deep
@@ -136,7 +136,7 @@ func synthetic() []labelled {
 		{"ramp left out", run(func(m *diagnose.Measurement) {
 			series(60, 0.02, fall(300, 2990, 20))(m)
 			for i := range 20 {
-				m.Result.Seconds[i].Ramp = true
+				m.Seconds[i].Ramp = true
 			}
 		}), "PL502", ""},
 		{"uncertain mean", run(rel(2990, 0.25)), "PL403 PL502", ""},
@@ -176,9 +176,9 @@ func synthetic() []labelled {
 		{"journal and timestamps", run(uses(telemetry.DeviceUse{Name: "md0", Reads: 179400, ReadBytes: read, WriteBytes: 3 * units.MiB})), "PL502", ""},
 		{"telemetry saw two seconds more", run(uses(telemetry.DeviceUse{Name: "md0", Reads: 185000, ReadBytes: read * 31 / 30})), "PL502", ""},
 		{"an I/O of 17 s", run(func(m *diagnose.Measurement) {
-			m.Result.Total.Read.Clat.Max = 48 * time.Second
+			m.Total.Read.Clat.Max = 48 * time.Second
 		}), "PL416 PL502", ""},
-		{"an I/O of 1.7 s", run(func(m *diagnose.Measurement) { m.Result.Total.Read.Clat.Max = 1700 * time.Millisecond }), "PL502", ""},
+		{"an I/O of 1.7 s", run(func(m *diagnose.Measurement) { m.Total.Read.Clat.Max = 1700 * time.Millisecond }), "PL502", ""},
 		{"two kinds of reads", run(clats(0.2, 40000, 20, 60000)), "PL404 PL502", ""},
 		{"one kind with a tail", run(clats(0.4, 97000, 1.5, 2000, 20, 1000)), "PL502", ""},
 		{"a broad single mode", run(clats(5, 10000, 8, 20000, 12, 40000, 18, 20000, 27, 10000)), "PL502", ""},
@@ -198,14 +198,14 @@ func synthetic() []labelled {
 		{"demand met", of(func() fio.Workload { w := deep; w.ReadRate = 5 * units.MiBPerSec; return w }(), took(2560, 0, 3)), "", ""},
 		{"demand missed", of(func() fio.Workload { w := deep; w.ReadRate = 8 * units.MiBPerSec; return w }(), took(2560, 0, 25)), "PL504", ""},
 		{"a drive that timed out", run(func(m *diagnose.Measurement) {
-			m.Result.Timeouts = []host.Event{{Kind: host.Timeout, Device: "nvme1", Count: 1}}
+			m.Timeouts = []host.Event{{Kind: host.Timeout, Device: "nvme1", Count: 1}}
 		}), "PL423 PL502", ""},
-		{"I/O errors", run(func(m *diagnose.Measurement) { m.Result.Jobs = []fio.Job{{Name: "job", Error: 5}} }), "PL402 PL502", ""},
-		{"ended after 40 of 60 s", run(func(m *diagnose.Measurement) { m.Result.Measured = 40 * time.Second }), "PL402 PL502", ""},
-		{"ended a second early", run(func(m *diagnose.Measurement) { m.Result.Measured = 59 * time.Second }), "PL502", ""},
+		{"I/O errors", run(func(m *diagnose.Measurement) { m.Jobs = []fio.Job{{Name: "job", Error: 5}} }), "PL402 PL502", ""},
+		{"ended after 40 of 60 s", run(func(m *diagnose.Measurement) { m.Measured = 40 * time.Second }), "PL402 PL502", ""},
+		{"ended a second early", run(func(m *diagnose.Measurement) { m.Measured = 59 * time.Second }), "PL502", ""},
 		{"stopped by the user", diagnose.Case{Topology: nil, Runs: []diagnose.Measurement{func() diagnose.Measurement {
 			m := measured(1, deep, took(100, 0, 600), withCeiling(vols))
-			m.Result.State = result.Interrupted
+			m.State = result.Interrupted
 			return m
 		}()}}, "", ""},
 		{"one healthy drive at depth 1", one(82*time.Microsecond, 11600), "PL501", ""},

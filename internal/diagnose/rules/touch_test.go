@@ -72,7 +72,7 @@ func touchCases() []labelled {
 		}, "", "PL503"},
 		{"the same at 4.2 ms in the mean and 0.7 ms in the median", diagnose.Case{
 			Topology: unstated, Runs: one(238, 4.2, asks("read.lat.mean < 1ms"), func(m *diagnose.Measurement) {
-				m.Result.Total.Read.Clat.Percentiles[0].Value = 684 * time.Microsecond
+				m.Total.Read.Clat.Percentiles[0].Value = 684 * time.Microsecond
 			}),
 		}, "", "PL503 PL404"},
 		{"the same at 25.8 ms, of which nothing is asked", diagnose.Case{Topology: unstated, Runs: one(38.8, 25.8)}, "", "PL503"},

@@ -124,7 +124,7 @@ func TestWhatToDoAboutAGapOfOthers(t *testing.T) {
 		all := corpus(t)
 		c := all[slices.IndexFunc(all, func(l labelled) bool { return l.name == in })].c
 		for i := range c.Runs {
-			c.Runs[i].Result.Source = "pasted"
+			c.Runs[i].Source = "pasted"
 		}
 		found := Judge(&c, nil)
 		if !slices.ContainsFunc(found,

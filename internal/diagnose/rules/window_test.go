@@ -19,7 +19,7 @@ import (
 func quick() []labelled {
 	const k4 = 4 * units.KiB
 	lasting := func(d time.Duration) func(*diagnose.Measurement) {
-		return func(m *diagnose.Measurement) { m.Result.Measured = d }
+		return func(m *diagnose.Measurement) { m.Measured = d }
 	}
 	saw := func(read, written units.Bytes) func(*diagnose.Measurement) {
 		return uses(telemetry.DeviceUse{Name: "vda", ReadBytes: read, WriteBytes: written})
@@ -42,7 +42,7 @@ func quick() []labelled {
 		{"direct reads in 60 ms, of which the samples saw a third", of(bySize, lasting(60*time.Millisecond), took(17000, 0, 0.06), saw(units.MiB, 0)), "PL418", "PL501"},
 		{"a neighbour's writes in 60 ms", of(bySize, lasting(60*time.Millisecond), took(17000, 0, 0.06), saw(4*units.MiB, 2*units.MiB)), "PL418", "PL501"},
 		{"buffered and done in 60 ms", of(through("psync", 1), lasting(60*time.Millisecond), took(170000, 0, 0.006), saw(units.MiB, 0), func(m *diagnose.Measurement) {
-			m.Result.Workloads[0].TimeBased = false
+			m.Workloads[0].TimeBased = false
 		}), "PL418", "PL501"},
 		{"all done in a second", of(bySize, lasting(time.Second), reads), "PL418", "PL501"},
 		{"nothing done in a millisecond", of(bySize, lasting(time.Millisecond)), "", ""},

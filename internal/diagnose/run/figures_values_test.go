@@ -202,7 +202,7 @@ func TestGapsInSamples(t *testing.T) {
 	// A stall of 2 s with one in flight needs I/Os whose waits fill half of that.
 	for slow, want := range map[time.Duration]bool{0: true, 499 * ms: false, 600 * ms: false} {
 		m := imported(nil)
-		d := m.Result.Jobs[0].Read
+		d := m.Jobs[0].Read
 		d.Clat.Max = slow
 		if got := couldStall(m, d, 2*time.Second); got != want && slow < sampleEvery {
 			t.Errorf("the slowest took %v: %t", slow, got)

@@ -38,11 +38,10 @@ type side struct {
 	known   bool   // they count at all
 }
 
-func sides(m diagnose.Measurement) []side {
-	r := m.Result
-	list := []side{{what: "writes", Direction: r.Total.Write}, {what: "reads", Direction: r.Total.Read}}
-	for _, d := range r.Disks {
-		if d.Member || r.DisksPartial != "" || r.DisksShared {
+func sides(m measurement) []side {
+	list := []side{{what: "writes", Direction: m.Total.Write}, {what: "reads", Direction: m.Total.Read}}
+	for _, d := range m.Disks {
+		if d.Member || m.DisksPartial != "" || m.DisksShared {
 			continue
 		}
 		list[0].counted += d.Writes + d.WriteMerges
@@ -68,26 +67,29 @@ func (s side) took() (time.Duration, bool) {
 	return half + time.Duration(s.Slat.Mean), half > 0
 }
 
+// longest is the slowest I/O of a direction, by its completion or by all of it; mean is that of the same.
+func longest(d fio.Direction) time.Duration { return max(d.Clat.Max, d.Lat.Max) }
+func mean(d fio.Direction) time.Duration    { return time.Duration(max(d.Clat.Mean, d.Lat.Mean)) }
+
 // fromMemory concludes from the latencies of an import that memory answered it, whatever is known of
 // direct=. Sequential reads are not judged: read-ahead makes each fast and all of them as fast as the
 // storage.
-func fromMemory(m diagnose.Measurement) (f finding.Finding) {
-	r := m.Result
-	if len(r.Devices) > 0 || m.Any(polls) || onMemory(m) || r.Lacks(part.AllJobs) {
+func fromMemory(m measurement) (f fault) {
+	if len(m.Devices) > 0 || m.Any(polls) || onMemory(m) || m.Lacks(part.AllJobs) {
 		return f
 	}
 	if m.Syncs() {
 		return first(reread(m), heldFiles(m))
 	}
-	looks := []finding.Finding{undelivered(m), reread(m)} // counters need no header line
+	looks := []fault{undelivered(m), reread(m)} // counters need no header line
 	for _, s := range sides(m) {
 		switch {
 		case s.N < diagnose.EnoughReads:
-		case len(r.Workloads) == 0: // the header was cut off: what was asked for is not known
+		case len(m.Workloads) == 0: // the header was cut off: what was asked for is not known
 			if mixed := partly(m, s, unknownOrder); mixed.Message != "" && 2*s.counted > s.N {
 				looks = append(looks, mixed)
 			}
-			if f := tooFast(m, s); !s.known && f.Severity == finding.Invalid && r.Measured >= diagnose.Shortest {
+			if f := tooFast(m, s); !s.known && f.Severity == finding.Invalid && m.Measured >= diagnose.Shortest {
 				looks = append(looks, f)
 			}
 		case s.what == "reads" && m.Any(diagnose.Sequential) || s.reached():
@@ -95,7 +97,7 @@ func fromMemory(m diagnose.Measurement) (f finding.Finding) {
 			looks = append(looks, tooFast(m, s), partly(m, s, 1), writtenBack(m, s))
 		}
 	}
-	if len(r.Workloads) > 0 {
+	if len(m.Workloads) > 0 {
 		looks = append(looks, copied(m))
 		for _, s := range sides(m) { // sequential ones, too
 			looks = append(looks, keptInMemory(m, s))
@@ -105,11 +107,11 @@ func fromMemory(m diagnose.Measurement) (f finding.Finding) {
 }
 
 // smallFiles are the bytes of files that fit memory, which another program used through the page cache; 0 for none.
-func smallFiles(m diagnose.Measurement) (size units.Bytes) {
-	for _, w := range m.Result.Workloads {
+func smallFiles(m measurement) (size units.Bytes) {
+	for _, w := range m.Workloads {
 		size += w.Size
 	}
-	if m.Result.Program == "" || size > fitsMemory || !m.All(paged) {
+	if m.Program == "" || size > fitsMemory || !m.All(paged) {
 		return 0
 	}
 	return size
@@ -117,41 +119,41 @@ func smallFiles(m diagnose.Measurement) (size units.Bytes) {
 
 // heldFiles finds reads of other programs through the page cache, of files which fit memory and which nothing dropped
 // from there after they were made.
-func heldFiles(m diagnose.Measurement) (f finding.Finding) {
-	r, size := m.Result, smallFiles(m)
+func heldFiles(m measurement) (f fault) {
+	size := smallFiles(m)
 	kept := m.All(func(w fio.Workload) bool { return w.KeepCache })
-	if size == 0 || !kept || !diagnose.Ran(r.Total.Read) || len(r.Disks) > 0 || r.State != result.Done {
+	if size == 0 || !kept || !diagnose.Ran(m.Total.Read) || len(m.Disks) > 0 || m.State != result.Done {
 		return f
 	}
 	return m.Finds("%s read through the page cache, and its newly made files of %s fit into memory: "+
-		"memory may have answered the reads.", r.Program, size).As(finding.Warn).
-		Saw("size of its files", size.String(), "twice the memory", r.Program)
+		"memory may have answered the reads.", m.Program, size).As(finding.Warn).
+		Saw("size of its files", size, "twice the memory", m.Program)
 }
 
 // reread finds reads of files that fit memory, and that were read more than once through the page cache: what was read
 // before is there. fio drops it before each pass over its files (seen with 3.33); other programs do not.
-func reread(m diagnose.Measurement) (f finding.Finding) {
-	size, read := smallFiles(m), m.Result.Total.Read.Bytes
+func reread(m measurement) (f fault) {
+	size, read := smallFiles(m), m.Total.Read.Bytes
 	if size == 0 || read == 0 {
 		return f
 	}
-	moved := read + m.Result.Total.Write.Bytes
+	moved := read + m.Total.Write.Bytes
 	if passes := float64(moved) / float64(size); m.All(random) && read < 2*size {
 		first := (1 - math.Exp(-passes)) / passes // of the I/Os at random places that find one where none was before
 		if first > firstMost {
 			return f
 		}
-		return m.Finds("%s were read and written at random in files of %s through the page cache, and at most %s of that "+
+		return m.Finds("%s were read and written at random in files of %s through the page cache, and at most %v of that "+
 			"was not in memory before: memory answered the other reads.", moved, size,
-			text.Percent(first)).As(finding.Invalid).
-			Saw("what was read and written", moved.String(), "less than "+size.String()+", or direct I/O", m.Result.Program)
+			first).As(finding.Invalid).
+			Saw("what was read and written", moved, "less than "+size.String()+", or direct I/O", m.Program)
 	}
 	if read < 2*size {
 		return f
 	}
 	return m.Finds("%s were read from files of %s through the page cache, which holds them after the first read: "+
 		"memory answered the others.", read, size).As(finding.Invalid).
-		Saw("what was read", read.String(), "at most "+size.String()+", or direct I/O", m.Result.Program)
+		Saw("what was read", read, "at most "+size.String()+", or direct I/O", m.Program)
 }
 
 // firstMost is the share of I/Os that may be first ones at their place where most are not.
@@ -165,24 +167,23 @@ const largestRequest = 4 * units.MiB
 
 // undelivered finds reads that the devices cannot have brought, in whatever order: the I/Os that they
 // counted, each as large as it can be, are less than what fio read.
-func undelivered(m diagnose.Measurement) (f finding.Finding) {
-	r := m.Result
-	read := r.Total.Read
-	if len(r.Disks) == 0 || r.DisksPartial != "" || r.DisksShared || read.N < diagnose.EnoughReads ||
+func undelivered(m measurement) (f fault) {
+	read := m.Total.Read
+	if len(m.Disks) == 0 || m.DisksPartial != "" || m.DisksShared || read.N < diagnose.EnoughReads ||
 		m.Any(func(w fio.Workload) bool { return fio.KindOf(w.Engine) != fio.EngineData || w.ReadBS > largestRequest }) {
 		return f
 	}
-	counted := ofDevices(r, func(d fio.Disk) uint64 { return d.Reads })
+	counted := ofDevices(m.Result, func(d fio.Disk) uint64 { return d.Reads })
 	most := units.Bytes(counted) * largestRequest
 	// Under multipath fio sees nothing at all (axboe/fio#1890).
-	unseen := len(r.Workloads) == 0 && ofDevices(r, requests) == 0
+	unseen := len(m.Workloads) == 0 && ofDevices(m.Result, requests) == 0
 	if unseen || float64(most) >= sawAll*float64(read.Bytes) {
 		return f
 	}
 	return m.Finds("fio read %s, and the devices did %s, which carry at most %s: memory answered the others.",
 		read.Bytes, text.Plural(counted, "read"), most).As(finding.Invalid).
-		Saw("reads of the devices", text.Count(counted),
-			fmt.Sprintf("at least %s of %s", text.Count(uint64(read.Bytes/largestRequest)), largestRequest),
+		Saw("reads of the devices", counted,
+			finding.Says("at least %v of %s", uint64(read.Bytes/largestRequest), largestRequest),
 			"disk statistics of fio")
 }
 
@@ -203,8 +204,8 @@ func ofDevices(r *result.Result, of func(fio.Disk) uint64) uint64 {
 
 // onMemory says that the storage is persistent memory, which is as fast as memory because it is memory. Of
 // jobs that use the page cache of which its own counters show no read, nothing says that it was.
-func onMemory(m diagnose.Measurement) bool {
-	for _, d := range m.Result.Disks {
+func onMemory(m measurement) bool {
+	for _, d := range m.Disks {
 		if strings.HasPrefix(d.Name, "pmem") {
 			return d.Reads+d.Writes > 0 || !m.All(paged)
 		}
@@ -223,7 +224,7 @@ const (
 
 // partly finds reads of which a part came from memory, by two witnesses that agree within so much: so
 // many took less than any drive does, and as many did not reach the device.
-func partly(m diagnose.Measurement, s side, within float64) (f finding.Finding) {
+func partly(m measurement, s side, within float64) (f fault) {
 	if s.what != "reads" || !s.known || s.N == 0 {
 		return f
 	}
@@ -237,21 +238,21 @@ func partly(m diagnose.Measurement, s side, within float64) (f finding.Finding) 
 	if fast < partlyLeast || missing < partlyLeast || math.Abs(fast-missing) > within {
 		return f
 	}
-	return m.Finds("%s of the reads took less than %s, and %s never reached the device: memory answered them.",
-		text.Percent(fast), text.Duration(memorySpeed), text.Percent(missing)).As(finding.Invalid).
-		Saw("reads that reached a device", text.Count(s.counted), text.Count(s.N), "disk statistics of fio")
+	return m.Finds("%v of the reads took less than %s, and %v never reached the device: memory answered them.",
+		fast, memorySpeed, missing).As(finding.Invalid).
+		Saw("reads that reached a device", s.counted, s.N, "disk statistics of fio")
 }
 
 // tooFast is a direction whose I/Os no drive answered: below driveSpeed for certain, up to
 // memorySpeed where the jobs are known to be buffered, or, of reads, most likely.
-func tooFast(m diagnose.Measurement, s side) (f finding.Finding) {
+func tooFast(m measurement, s side) (f fault) {
 	half, known := s.took()
-	buffered := m.All(paged) || len(m.Result.Workloads) == 0 && s.Submitted() // whatever was asked for, memory took it
+	buffered := m.All(paged) || len(m.Workloads) == 0 && s.Submitted() // whatever was asked for, memory took it
 	says, severity := "Half of the %s took %s or less: they were copied to or from memory, and what the storage "+
 		"does is not in these figures.", finding.Invalid
 	switch {
 	case buffered && s.Submitted():
-	case !known, !buffered && 0 < m.Result.Measured && m.Result.Measured < diagnose.Shortest: // PL418
+	case !known, !buffered && 0 < m.Measured && m.Measured < diagnose.Shortest: // PL418
 		return f
 	case half < driveSpeed || buffered && half < memorySpeed:
 	case half < memorySpeed && s.what == "reads":
@@ -264,14 +265,14 @@ func tooFast(m diagnose.Measurement, s side) (f finding.Finding) {
 		mean := time.Duration(max(s.Lat.Mean, s.Slat.Mean+s.Clat.Mean)) // fio has no percentiles of submissions
 		return m.Finds("The writes were done when their submission returned, as copies to memory are, but they took %s on "+
 			"average, longer than a copy: they waited until older ones were written, and what memory holds at the end is "+
-			"in the rate.", text.Duration(mean)).As(finding.Warn).
+			"in the rate.", mean).As(finding.Warn).
 			Titled("writes went through the page cache").
 			Advise("Measure with direct=1, or with a sync at the end.").
-			Saw("mean latency of the writes", text.Duration(mean), "less than "+text.Duration(copyTime(s))+" for a copy",
+			Saw("mean latency of the writes", mean, "less than "+text.Duration(copyTime(s))+" for a copy",
 				"fio, scenario "+m.Label())
 	}
-	f = m.Finds(says, s.what, text.Duration(half)).As(severity).
-		Saw("latency of half of the "+s.what, text.Duration(half), "at least "+text.Duration(memorySpeed),
+	f = m.Finds(says, s.what, half).As(severity).
+		Saw("latency of half of the "+s.what, half, "at least "+text.Duration(memorySpeed),
 			"fio, scenario "+m.Label())
 	if s.Submitted() && severity == finding.Invalid {
 		f.Say("The %s were done when their submission returned, as copies to or from memory are: what the "+
@@ -279,7 +280,7 @@ func tooFast(m diagnose.Measurement, s side) (f finding.Finding) {
 	}
 	switch {
 	case s.known:
-		f = f.Saw(s.what+" that reached a device", text.Count(s.counted), text.Count(s.N), "disk statistics of fio")
+		f = f.Saw(s.what+" that reached a device", s.counted, s.N, "disk statistics of fio")
 	case buffered:
 		f = f.Saw("direct", "no", "direct=1", "the job's options, or its submission")
 	}
@@ -302,7 +303,7 @@ const (
 // writtenBack finds buffered writes that were done when they were copied: most took what a copy takes, and either a
 // few waited until the kernel had written older ones, or all that was written fits into memory, so that the storage
 // need not have had any of it at the end. Where they waited although they fit, it is invalid.
-func writtenBack(m diagnose.Measurement, s side) (f finding.Finding) {
+func writtenBack(m measurement, s side) (f fault) {
 	half, known := s.took()
 	if s.what != "writes" || !known || half >= copyTime(s) {
 		return f
@@ -314,15 +315,15 @@ func writtenBack(m diagnose.Measurement, s side) (f finding.Finding) {
 	switch in, took := s.waited(half); {
 	case in != "":
 		f = m.Finds("Half of the writes took %s or less, as a copy to memory does, and one in %s took %s or more, as "+
-			"waiting for write-back does.", text.Duration(half), in, took).As(finding.Warn)
+			"waiting for write-back does.", half, in, took).As(finding.Warn)
 		if fits {
 			f.Severity = finding.Invalid
 		}
 	case fits:
 		f = m.Finds("Half of the writes took %s or less, as a copy to memory does, and nothing synced them: memory may "+
-			"hold all of their %s.", text.Duration(half), s.Bytes).As(finding.Warn)
+			"hold all of their %s.", half, s.Bytes).As(finding.Warn)
 	}
-	return f.Saw("latency of half of the writes", text.Duration(half), "", "fio, scenario "+m.Label()).
+	return f.Saw("latency of half of the writes", half, "", "fio, scenario "+m.Label()).
 		Saw("direct", "no", "direct=1, or a sync", "the job's options, or its submission")
 }
 
@@ -339,7 +340,7 @@ func (s side) waited(half time.Duration) (in, took string) {
 // emptied finds such writes where nobody says whether they were direct: half took what a copy takes, and
 // the mean is so far above it that the time went by in the few that waited. The rate is then that of a
 // memory being emptied, the machine's or the drive's own.
-func emptied(m diagnose.Measurement, s side, half time.Duration) (f finding.Finding) {
+func emptied(m measurement, s side, half time.Duration) (f fault) {
 	mean := time.Duration(s.Clat.Mean + s.Slat.Mean)
 	unsaid := m.All(func(w fio.Workload) bool { return !w.Direct && fio.UsesPageCache(w.Engine) })
 	in, took := s.waited(half)
@@ -348,8 +349,8 @@ func emptied(m diagnose.Measurement, s side, half time.Duration) (f finding.Find
 	}
 	return m.Finds("Half of the writes took %s or less, as a copy to memory does, and one in %s took %s or more, which "+
 		"makes the mean %s: memory took them, the machine's or the drive's own, and the rate is that of emptying it.",
-		text.Duration(half), in, took, text.Duration(mean)).As(finding.Warn).
-		Saw("mean latency of the writes", text.Duration(mean),
+		half, in, took, mean).As(finding.Warn).
+		Saw("mean latency of the writes", mean,
 			fmt.Sprintf("less than %d times that of half of them", waitsMake), "fio, scenario "+m.Label()).
 		Saw("direct", "not said", "direct=1, or a sync", "the job's options")
 }
@@ -362,24 +363,24 @@ func copyTime(s side) time.Duration {
 // keptInMemory finds buffered reads of files that the job asked to have in memory: read before it began
 // (pre_read=1), or left there by what ran before (invalidate=0, a warning: the file may not have been
 // in it), and that waited for nothing: half took less than any drive does, or the CPU was busy throughout.
-func keptInMemory(m diagnose.Measurement, s side) (f finding.Finding) {
+func keptInMemory(m measurement, s side) (f fault) {
 	pre := m.All(func(w fio.Workload) bool { return paged(w) && w.PreRead })
 	kept := m.All(func(w fio.Workload) bool { return paged(w) && w.KeepCache })
 	half, known := s.took()
-	cpu := m.Result.Total.CPU.User + m.Result.Total.CPU.System
+	cpu := m.Total.CPU.User + m.Total.CPU.System
 	waited := (!known || half >= driveSpeed) && cpu < ownTime
 	if s.what != "reads" || !pre && !kept || s.N < diagnose.EnoughReads || s.reached() || waited {
 		return f
 	}
 	f = m.Finds("fio read the files into memory before it measured (pre_read=1), and half of the reads "+
-		"took %s: memory answered them.", text.Duration(half)).As(finding.Invalid).
+		"took %s: memory answered them.", half).As(finding.Invalid).
 		Saw("pre_read", "1", "0", "the job's options").
-		Saw("latency of half of the reads", text.Duration(half), "", "fio, scenario "+m.Label()).
-		Saw("CPU of a job", text.Percent(cpu), "", "fio")
+		Saw("latency of half of the reads", half, "", "fio, scenario "+m.Label()).
+		Saw("CPU of a job", cpu, "", "fio")
 	if !pre {
 		f.Severity = finding.Warn
 		f.Say("The parts of the files that memory held were kept (invalidate=0), and half of the reads took %s "+
-			"while the jobs computed %s of the time: most likely memory answered them.", text.Duration(half), text.Percent(cpu))
+			"while the jobs computed %v of the time: most likely memory answered them.", half, cpu)
 		f.Evidence[0] = finding.Evidence{What: "invalidate", Found: "0", Expected: "1", Where: "the job's options"}
 	}
 	return f
@@ -397,12 +398,11 @@ const (
 // copied finds jobs that have one I/O at a time and compute all the while: what is left for waiting,
 // (1 - CPU) / IOPS, is less than any drive takes, so nothing waited for a drive. It is so with ZFS's
 // ARC, tmpfs and the page cache, also where direct=1 was asked for and the filesystem ignores it.
-func copied(m diagnose.Measurement) (f finding.Finding) {
-	r := m.Result
-	if len(r.Jobs) != 1 || r.Total.Read.N+r.Total.Write.N < diagnose.EnoughReads {
+func copied(m measurement) (f fault) {
+	if len(m.Jobs) != 1 || m.Total.Read.N+m.Total.Write.N < diagnose.EnoughReads {
 		return f
 	}
-	j := r.Jobs[0]
+	j := m.Jobs[0]
 	cpu, jobs := j.CPU.User+j.CPU.System, float64(max(j.Count, inJobs(m), 1))
 	if cpu < ownTime || j.CPU.System < inCalls {
 		return f
@@ -418,9 +418,9 @@ func copied(m diagnose.Measurement) (f finding.Finding) {
 		if wait >= driveSpeed {
 			continue
 		}
-		f := m.Finds("The jobs compute %s of the time and have one I/O at a time, so each of the %s waited for %s "+
-			"at most: memory answered them (a page cache, or ZFS's own).", text.Percent(cpu), s.what,
-			text.Duration(max(wait, time.Nanosecond))).As(finding.Invalid).
+		f := m.Finds("The jobs compute %v of the time and have one I/O at a time, so each of the %s waited for %s "+
+			"at most: memory answered them (a page cache, or ZFS's own).", cpu, s.what,
+			max(wait, time.Nanosecond)).As(finding.Invalid).
 			Saw("time left to wait for a drive", text.Duration(max(wait, time.Nanosecond))+" an I/O",
 				"at least "+text.Duration(driveSpeed), "fio, (1 − CPU) ÷ IOPS of a job").
 			Saw("CPU of job "+j.Name, userAndSystem(j), "", "fio")
@@ -434,7 +434,7 @@ func copied(m diagnose.Measurement) (f finding.Finding) {
 
 // oneAtATime says that an I/O is over before the job begins its next one: a depth of one, or an
 // engine whose submission does the I/O.
-func oneAtATime(m diagnose.Measurement, s side) bool {
+func oneAtATime(m measurement, s side) bool {
 	return s.Submitted() || m.All(func(w fio.Workload) bool { return w.Depth <= 1 })
 }
 
@@ -446,40 +446,40 @@ var pollers = regexp.MustCompile(`^(?:external:.*)?(?:spdk|xnvme|io_uring_cmd|li
 func polls(w fio.Workload) bool { return pollers.MatchString(w.Engine) || w.Polls }
 
 // unreal finds runs on no storage at all: null_blk, RAM disks, tmpfs, and engines without I/O.
-func unreal(m diagnose.Measurement) (f finding.Finding) {
-	found := func(what, name, is, of string) finding.Finding {
+func unreal(m measurement) (f fault) {
+	found := func(what, name, is, of string) fault {
 		return m.Finds("%s %s: the figures are those of %s and the CPU.", name, is, of).As(finding.Invalid).
 			Titled("no storage was measured").
 			Advise("Name a device or a file of the storage (filename=, directory=).").
 			Saw(what, name, "a drive", "fio")
 	}
-	for _, d := range m.Result.Disks {
-		if fio.InMemory(d.Name) && (d.Reads+d.Writes > 0 || len(m.Result.Disks) == 1) {
+	for _, d := range m.Disks {
+		if fio.InMemory(d.Name) && (d.Reads+d.Writes > 0 || len(m.Disks) == 1) {
 			return found("device", d.Name, memoryIs(d.Name), "fio")
 		}
 	}
-	for _, w := range m.Result.Workloads {
+	for _, w := range m.Workloads {
 		if fio.InMemory(w.Filename) || fio.InMemory(w.Directory) {
 			return found("file", w.Filename+w.Directory, memoryIs(w.Filename+w.Directory), "fio")
 		}
 	}
 	switch {
 	case m.All(func(w fio.Workload) bool { return fio.Diskless(w.Engine) }):
-		return found("ioengine", m.Result.Workloads[0].Engine, withoutStorage, "fio")
+		return found("ioengine", m.Workloads[0].Engine, withoutStorage, "fio")
 	case m.All(func(w fio.Workload) bool { return fio.KindOf(w.Engine) == fio.EngineNetwork && w.Engine != "http" }):
-		return found("ioengine", m.Result.Workloads[0].Engine, "sends data to another process", "a network")
+		return found("ioengine", m.Workloads[0].Engine, "sends data to another process", "a network")
 	}
 	return f
 }
 
 // calledMemory finds results of a text that speaks of a RAM disk.
-func calledMemory(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
-	if m.Result.Memory == 0 {
+func calledMemory(_ *facts, m measurement) (f fault) {
+	if m.Memory == 0 {
 		return f
 	}
-	line := fmt.Sprintf("line %d", m.Result.Memory)
+	line := fmt.Sprintf("line %d", m.Memory)
 	return m.Finds("The text speaks of a RAM disk (%s): if that was measured, the figures are not the storage's.", line).
-		Saw("RAM disk", line, "", m.Result.Source)
+		Saw("RAM disk", line, "", m.Source)
 }
 
 const withoutStorage = "completes I/Os without any storage"

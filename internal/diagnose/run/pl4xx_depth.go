@@ -14,11 +14,11 @@ import (
 	"plimsoll/internal/units"
 )
 
-func shallow(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
-	if m.Failed() || 0 < m.Result.Measured && m.Result.Measured < diagnose.Shortest { // PL402, PL418
+func shallow(_ *facts, m measurement) (f fault) {
+	if m.Failed() || 0 < m.Measured && m.Measured < diagnose.Shortest { // PL402, PL418
 		return f
 	}
-	if f = cappedAtOne(m); f.Message != "" || m.Result.Lacks(part.AllJobs, part.AllSides, part.Latencies) {
+	if f = cappedAtOne(m); f.Message != "" || m.Lacks(part.AllJobs, part.AllSides, part.Latencies) {
 		return f
 	}
 	if f = oneByOne(m); f.Message != "" {
@@ -26,7 +26,7 @@ func shallow(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	}
 	asked, got := m.InFlight(), m.Little()
 	if asked < diagnose.DeepEnough || got <= 0 || got >= diagnose.DepthReached*whole(m)*float64(asked) ||
-		m.Result.HeldBack() || mayBePaced(m, asked) || m.Syncs() ||
+		m.HeldBack() || mayBePaced(m, asked) || m.Syncs() ||
 		m.Any(func(w fio.Workload) bool { return w.StartDelay > 0 || w.Stonewall || w.VerifyOn }) {
 		return f
 	}
@@ -38,8 +38,8 @@ func shallow(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 
 // mayBePaced says that options which nobody has, such as rate_iops, may keep the depth low: fio's own depths
 // are as low as the latencies say. Where they are full, the I/Os were handed over and not in flight.
-func mayBePaced(m diagnose.Measurement, asked int) bool {
-	return m.Result.Lacks(part.Head, part.Command) && m.Result.Depth.Fio < diagnose.DepthReached*float64(asked)
+func mayBePaced(m measurement, asked int) bool {
+	return m.Lacks(part.Head, part.Command) && m.Depth.Fio < diagnose.DepthReached*float64(asked)
 }
 
 // submitting is the share of its time that a job must spend in submission to be doing its I/O
@@ -47,9 +47,9 @@ func mayBePaced(m diagnose.Measurement, asked int) bool {
 const submitting = 0.8
 
 // cappedAtOne finds depths that were asked of an engine that keeps one I/O in flight.
-func cappedAtOne(m diagnose.Measurement) (f finding.Finding) {
+func cappedAtOne(m measurement) (f fault) {
 	asked, engine := 0, ""
-	for _, w := range m.Result.Workloads {
+	for _, w := range m.Workloads {
 		asked += max(w.Jobs, 1) * max(w.DepthAsked, w.Depth, 1)
 		if w.DepthAsked > 1 {
 			engine = w.Engine
@@ -61,12 +61,12 @@ func cappedAtOne(m diagnose.Measurement) (f finding.Finding) {
 	return m.Finds("ioengine=%s ignores iodepth: of %d I/Os, %d could be in flight.", engine, asked, inJobs(m)).
 		Advise("Use ioengine=libaio or io_uring with direct=1 for that depth, or as many jobs (numjobs).").
 		Saw("ioengine", engine, "an asynchronous one", "the job's options").
-		Saw("depth asked for", text.Count(asked), "", "iodepth × numjobs").Regardless()
+		Saw("depth asked for", asked, "", "iodepth × numjobs").Regardless()
 }
 
 // asynchronously is what to do about a depth that was not reached by jobs whose engine can reach it,
 // "" for others, to which the rule's own advice applies.
-func asynchronously(m diagnose.Measurement) string {
+func asynchronously(m measurement) string {
 	switch {
 	case !m.All(func(w fio.Workload) bool { return w.Engine != "" && !fio.Synchronous(w.Engine) }):
 		return ""
@@ -87,9 +87,9 @@ const manyTimes = 2.5
 // oneByOne finds submissions that wait for their I/O, so that a job has one in flight, while fio
 // counts those that are complete and not yet picked up: buffered I/O with libaio, a FUSE or network
 // filesystem, allocating writes, a full request queue.
-func oneByOne(m diagnose.Measurement) (f finding.Finding) {
+func oneByOne(m measurement) (f fault) {
 	jobs, asked := inJobs(m), 0
-	for _, w := range m.Result.Workloads {
+	for _, w := range m.Workloads {
 		asked += w.InFlight()
 	}
 	asynchronous := m.All(func(w fio.Workload) bool { return !fio.Synchronous(w.Engine) && !polls(w) })
@@ -97,7 +97,7 @@ func oneByOne(m diagnose.Measurement) (f finding.Finding) {
 		return f
 	}
 	busy := 0.0 // jobs that are submitting, on average
-	for _, d := range m.Result.Total.Directions() {
+	for _, d := range m.Total.Directions() {
 		busy += float64(d.IOPS) * d.Slat.Mean / 1e9
 	}
 	share, held := busy/float64(jobs), deviceDepth(m.Result)
@@ -113,7 +113,7 @@ func oneByOne(m diagnose.Measurement) (f finding.Finding) {
 		Advise(asynchronously(m)).
 		Saw("time in submission", text.Percent(min(share, 1))+" of a job's", "below "+text.Percent(submitting),
 			"fio, IOPS × mean slat").
-		Saw("depth asked for", text.Count(asked), "", "iodepth × numjobs")
+		Saw("depth asked for", asked, "", "iodepth × numjobs")
 	switch {
 	case m.All(func(w fio.Workload) bool { return w.Engine == "libaio" && w.Buffered }):
 		f.Severity = finding.Warn
@@ -131,25 +131,25 @@ func oneByOne(m diagnose.Measurement) (f finding.Finding) {
 // collectedLate says that a run's I/Os were done one after the other in their submission, of which
 // the longest mean is given, and that this took less than slowIO: what fio's latencies show beyond
 // it is the time until it picked them up, a queue's length of submissions later.
-func collectedLate(m diagnose.Measurement) (submission time.Duration, ok bool) {
+func collectedLate(m measurement) (submission time.Duration, ok bool) {
 	if oneByOne(m).Severity != finding.Warn {
 		return 0, false
 	}
-	submission = time.Duration(max(m.Result.Total.Read.Slat.Mean, m.Result.Total.Write.Slat.Mean))
+	submission = time.Duration(max(m.Total.Read.Slat.Mean, m.Total.Write.Slat.Mean))
 	return submission, submission < slowIO
 }
 
 // whole is the share of a run in which its queue can have been full: I/Os count when they complete,
 // so of a short run with long latencies the first and the last are missing.
-func whole(m diagnose.Measurement) float64 {
-	if m.Result.Measured <= 0 {
+func whole(m measurement) float64 {
+	if m.Measured <= 0 {
 		return 1
 	}
-	return max(1-m.MeanLatency()/float64(m.Result.Measured), 0)
+	return max(1-m.MeanLatency()/float64(m.Measured), 0)
 }
 
 // computes is the CPU time of a job as a share of its time, the mean of all jobs.
-func computes(m diagnose.Measurement) float64 {
+func computes(m measurement) float64 {
 	used, jobs := m.CPU()
 	return used / max(jobs, 1)
 }
@@ -174,12 +174,12 @@ func pieces(r *result.Result) float64 {
 // shortQueue is the share of fio's depth under which a device's own queue contradicts it.
 const shortQueue = 0.5
 
-func syncBlocks(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
-	d := m.Result.Depth
+func syncBlocks(_ *facts, m measurement) (f fault) {
+	d := m.Depth
 	blocked := m.Any(func(w fio.Workload) bool { return w.SyncEvery == 1 && w.Depth > 1 && w.Writes() })
 	asked := d.Asked
 	if asked == 0 {
-		for _, w := range m.Result.Workloads {
+		for _, w := range m.Workloads {
 			asked += w.InFlight()
 		}
 	}
@@ -188,7 +188,7 @@ func syncBlocks(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	}
 	f = m.Finds("%d I/Os were asked for, but each job waits in a sync after every write: the device's queue, which was "+
 		"not watched, was shorter.", asked).
-		Saw("depth asked for", text.Count(asked), "", "iodepth × numjobs")
+		Saw("depth asked for", asked, "", "iodepth × numjobs")
 	if l := m.Little(); l > 0 {
 		f = f.Saw("depth as fio sees it", units.Number(l), "", "IOPS × mean latency")
 	}

@@ -44,7 +44,7 @@ func bucketed(buckets []fio.Bucket, n float64) (out []stats.Weighted) {
 		if hi == 0 { // the last, open one begins at 2 s
 			hi = 4e9
 		}
-		out = spread(out, hi/bucketStep(b.Upto), hi, b.Value*n)
+		out = spread(out, float64(diagnose.StartOf(b)), hi, b.Value*n)
 	}
 	return out
 }
@@ -72,31 +72,13 @@ const (
 	percentileWidth = 64
 )
 
-// bucketStep is how many times a bucket's upper end is its lower one: fio's go 2, 4, 10, 20, 50,
-// 100, 250, 500, 750, 1000.
-func bucketStep(upto time.Duration) float64 {
-	digits := float64(upto)
-	for digits >= 1000 {
-		digits /= 1000
-	}
-	switch digits {
-	case 10, 50, 250:
-		return 2.5
-	case 750:
-		return 1.5
-	case 1:
-		return 4.0 / 3
-	}
-	return 2
-}
-
 const (
 	modeShare = 0.10 // of all I/Os in the lesser mode: less is a tail, not a second kind of I/O
 	modeApart = 8.0  // times between the medians of the modes: a factor of two is a request that waited for one other
 )
 
-func bimodal(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
-	t := m.Result.Total
+func bimodal(c *facts, m measurement) (f fault) {
+	t := m.Total
 	looks := []weighed{{"reads", binned(t.Read.Clat.Hist)}, {"writes", binned(t.Write.Clat.Hist)}}
 	if t.Read.Clat.Hist.Count()+t.Write.Clat.Hist.Count() == 0 {
 		looks = []weighed{{"reads", percentiles(t.Read)}, {"writes", percentiles(t.Write)}}
@@ -115,12 +97,12 @@ func bimodal(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	if what == "" || min(modes.LowShare, modes.HighShare) < modeShare || modes.High < modeApart*modes.Low {
 		return f
 	}
-	faster, slower := text.Percent(modes.LowShare), text.Percent(modes.HighShare)
 	low, high := units.Latency(modes.Low), units.Latency(modes.High)
-	f = m.Finds("The latency of %s has two peaks: %s near %s, %s near %s.", what, faster, low, slower, high).
-		Saw("faster kind", fmt.Sprintf("%s, median %s", faster, low), "",
+	f = m.Finds("The latency of %s has two peaks: %v near %s, %v near %s.", what,
+		modes.LowShare, low, modes.HighShare, high).
+		Saw("faster kind", finding.Says("%v, median %s", modes.LowShare, low), "",
 			"fio, latency distribution below "+units.Latency(modes.Split).String()).
-		Saw("slower kind", fmt.Sprintf("%s, median %s", slower, high), "", "fio, latency distribution above it").
+		Saw("slower kind", finding.Says("%v, median %s", modes.HighShare, high), "", "fio, latency distribution above it").
 		Saw("density in the valley", text.Percent(modes.Dip)+" of the lower peak", "", "fio, latency distribution")
 	if names, how := c.Gathers(m); names != "" {
 		f.Message += fmt.Sprintf(" The queue waits on %s.", names)
@@ -134,9 +116,9 @@ func bimodal(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 // counted in the last one, so percentiles cannot exceed it (axboe/fio#1668).
 const lastBin = 17112 * time.Millisecond
 
-func saturated(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func saturated(_ *facts, m measurement) (f fault) {
 	var most time.Duration
-	t := m.Result.Total
+	t := m.Total
 	for _, l := range []fio.Latency{t.Read.Clat, t.Write.Clat, t.Trim.Clat, t.Sync.Lat, t.Read.Lat, t.Write.Lat} {
 		most = max(most, l.Max)
 		for _, p := range l.Percentiles {
@@ -146,8 +128,8 @@ func saturated(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	if most < lastBin-lastBin/100 { // percentiles name the middle of a bin
 		return f
 	}
-	return m.Finds("The slowest I/O took %s; fio's percentiles end at %s.", text.Duration(most), text.Duration(lastBin)).
-		Saw("slowest I/O", text.Duration(most), "below "+text.Duration(lastBin), "fio, max and percentiles")
+	return m.Finds("The slowest I/O took %s; fio's percentiles end at %s.", most, lastBin).
+		Saw("slowest I/O", most, "below "+text.Duration(lastBin), "fio, max and percentiles")
 }
 
 const (
@@ -158,17 +140,17 @@ const (
 	slowMany = 0.01
 )
 
-func slowShare(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
-	share, ok := diagnose.Above(m.Result.Total, slowIO)
+func slowShare(_ *facts, m measurement) (f fault) {
+	share, ok := diagnose.Above(m.Total, slowIO)
 	if !ok || share.Least < slowMany || brokenClock(m, share.Least) {
 		return f
 	}
 	says := share.Print(text.Percent, 1)
-	f = m.Finds("%s of all I/Os took longer than %s.", says, text.Duration(slowIO)).
+	f = m.Finds("%s of all I/Os took longer than %s.", says, slowIO).
 		Saw("I/Os above "+text.Duration(slowIO), says, "below "+text.Percent(slowMany), share.How)
 	if submission, late := collectedLate(m); late {
 		f.Say("%s of all I/Os took longer than %s until fio picked them up; each was done when its submission returned, "+
-			"after %s (PL407).", says, text.Duration(slowIO), text.Duration(submission))
+			"after %s (PL407).", says, slowIO, submission)
 		f.Fix = "Read the time of a submission as that of an I/O; see PL407 for why they were not in flight together."
 	}
 	f.Message = text.Sentence(f.Message)
@@ -177,13 +159,13 @@ func slowShare(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 
 // brokenClock says that so many I/Os cannot have taken longer than slowIO: at that rate more would have been in flight
 // than fio's own rows say at most, or clat, which is a part of lat, is longer.
-func brokenClock(m diagnose.Measurement, slow float64) bool {
-	t := m.Result.Total
+func brokenClock(m measurement, slow float64) bool {
+	t := m.Total
 	if t.Read.Mistimed() || t.Write.Mistimed() {
 		return true
 	}
 	depth := 0
-	for _, j := range m.Result.Jobs {
+	for _, j := range m.Jobs {
 		if j.Target == nil {
 			return false
 		}

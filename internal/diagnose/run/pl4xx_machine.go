@@ -15,7 +15,7 @@ import (
 
 const interrupts = 0.25 // of all cores, in softirq and irq: as a rule one or two cores are then full of completions
 
-func cpuBound(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func cpuBound(_ *facts, m measurement) (f fault) {
 	if m.Reached() {
 		return f
 	}
@@ -28,7 +28,7 @@ func cpuBound(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	return f
 }
 
-func othersCompute(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func othersCompute(_ *facts, m measurement) (f fault) {
 	own := fullJobs(m).Message != "" // PL409: fio has its cores
 	if u := cpuOf(m); u.full() && u.foreign() && !own && !m.Reached() {
 		f = u.finding(m)
@@ -37,28 +37,28 @@ func othersCompute(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding)
 }
 
 // fullJobs are jobs that have a core to themselves and all of it in use.
-func fullJobs(m diagnose.Measurement) (f finding.Finding) {
+func fullJobs(m measurement) (f fault) {
 	f = m.Finds("").Advise(moreJobs(m))
 	if m.Any(polls) || onMemory(m) { // who spins is not short of a core, and copying is what memory does
 		return f
 	}
-	for _, j := range m.Result.Jobs {
+	for _, j := range m.Jobs {
 		use := j.CPU.User + j.CPU.System
 		if use < diagnose.CoreFull {
 			continue
 		}
-		f.Say("Each job of %s keeps a core %s busy.", cmp.Or(j.Name, "the row"), text.Percent(use))
+		f.Say("Each job of %s keeps a core %v busy.", cmp.Or(j.Name, "the row"), use)
 		f = f.Saw(strings.TrimSpace("CPU of job "+j.Name), userAndSystem(j), "below "+text.Percent(diagnose.CoreFull)+" of a core", "fio")
 	}
 	return f
 }
 
 func userAndSystem(j fio.Job) string {
-	return fmt.Sprintf("user %s, system %s", text.Percent(j.CPU.User), text.Percent(j.CPU.System))
+	return finding.Says("user %v, system %v", j.CPU.User, j.CPU.System)
 }
 
 // moreJobs is the rule's own advice without what the jobs do already, "" where all of it applies.
-func moreJobs(m diagnose.Measurement) string {
+func moreJobs(m measurement) string {
 	if m.All(func(w fio.Workload) bool { return w.Engine == fio.IOURing }) {
 		return "Use more jobs with less depth each, larger blocks, or a larger instance."
 	}
@@ -73,8 +73,8 @@ type cpuUse struct {
 }
 
 // cpuOf is zero where nobody looked.
-func cpuOf(m diagnose.Measurement) cpuUse {
-	h := m.Result.Host
+func cpuOf(m measurement) cpuUse {
+	h := m.Host
 	if h == nil || h.CPUs == 0 {
 		return cpuUse{}
 	}
@@ -87,27 +87,26 @@ func (u cpuUse) full() bool { return u.all >= diagnose.HostFull }
 func (u cpuUse) foreign() bool { return u.all-u.own >= diagnose.ForeignCPU }
 
 // finding says it of one measurement.
-func (u cpuUse) finding(m diagnose.Measurement) finding.Finding {
-	all, own := text.Percent(u.all), text.Percent(u.own)
-	return finding.New("host", "The host's %d cores were %s busy; fio used %s.", u.cores, all, own).In(m.IDs()).
-		Saw("CPU of the host", fmt.Sprintf("%s, of which fio %s", all, own), "below "+text.Percent(diagnose.HostFull),
+func (u cpuUse) finding(m measurement) fault {
+	return finding.New("host", "The host's %d cores were %v busy; fio used %v.", u.cores, u.all, u.own).In(m.IDs()).
+		Saw("CPU of the host", finding.Says("%v, of which fio %v", u.all, u.own), "below "+text.Percent(diagnose.HostFull),
 			"/proc/stat, telemetry, scenario "+m.Label())
 }
 
-func robbed(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
-	h := m.Result.Host
+func robbed(_ *facts, m measurement) (f fault) {
+	h := m.Host
 	if h == nil {
 		return f
 	}
 	f = finding.New("host", "").In(m.IDs())
 	where := "/proc/stat, telemetry, scenario " + m.Label()
 	if irq := h.IRQ + h.SoftIRQ; irq >= interrupts {
-		f.Say("Interrupts took %s of all %d cores.", text.Percent(irq), h.CPUs)
-		f = f.Saw("irq and softirq", text.Percent(irq), "below "+text.Percent(interrupts), where)
+		f.Say("Interrupts took %v of all %d cores.", irq, h.CPUs)
+		f = f.Saw("irq and softirq", irq, "below "+text.Percent(interrupts), where)
 	}
 	if h.Steal >= diagnose.Stolen {
-		f.Say("The hypervisor stole %s of the CPU time (%s).", text.Percent(h.Steal), text.Plural(h.CPUs, "core"))
-		f = f.Saw("steal", text.Percent(h.Steal), "below "+text.Percent(diagnose.Stolen), where)
+		f.Say("The hypervisor stole %v of the CPU time (%s).", h.Steal, text.Plural(h.CPUs, "core"))
+		f = f.Saw("steal", h.Steal, "below "+text.Percent(diagnose.Stolen), where)
 	}
 	return f
 }
@@ -120,8 +119,8 @@ const (
 	stallShare = 0.2
 )
 
-func dirtyStall(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
-	h := m.Result.Host
+func dirtyStall(_ *facts, m measurement) (f fault) {
+	h := m.Host
 	if h == nil || h.WritebackMax < muchWriteback {
 		return f
 	}
@@ -133,14 +132,14 @@ func dirtyStall(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 		}
 	}
 	f = m.Finds("").
-		Saw("most under writeback", h.WritebackMax.String(), "below "+muchWriteback.String(), "/proc/meminfo, telemetry").
-		Saw("stalled seconds", text.Count(stalls), "0", "per-second series").
-		Run("sync", "sysctl -w vm.dirty_bytes=268435456 vm.dirty_background_bytes=67108864")
+		Saw("most under writeback", h.WritebackMax, "below "+muchWriteback.String(), "/proc/meminfo, telemetry").
+		Saw("stalled seconds", stalls, "0", "per-second series").
+		Run("sync").Run("sysctl -w vm.dirty_bytes=268435456 vm.dirty_background_bytes=67108864")
 	const most = "Up to %s were under writeback at once, "
 	switch {
 	case stalls > 0:
-		f.Say(most+"and in %d of %d seconds IOPS fell below %s of the median.", h.WritebackMax, stalls, len(rates),
-			text.Percent(stallShare))
+		f.Say(most+"and in %d of %d seconds IOPS fell below %v of the median.", h.WritebackMax, stalls, len(rates),
+			stallShare)
 	case m.All(diagnose.Direct):
 		f.Say(most+"although the jobs write directly: another process's data.", h.WritebackMax)
 	}
@@ -160,20 +159,19 @@ const (
 	foreignIO = 0.25
 )
 
-func otherIO(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
-	r := m.Result
-	if f = first(othersCounted(m), mergedBelow(m)); f.Message != "" || len(r.Devices) == 0 || r.Measured <= 0 ||
+func otherIO(_ *facts, m measurement) (f fault) {
+	if f = first(othersCounted(m), mergedBelow(m)); f.Message != "" || len(m.Devices) == 0 || m.Measured <= 0 ||
 		m.Any(diagnose.Buffered) || m.LooseEdge() {
 		return f
 	}
-	d := r.Devices[0]
+	d := m.Devices[0]
 	f = m.Finds("").
-		Run("iotop -obPa -n 3", "grep . /proc/[0-9]*/io 2>/dev/null | sort -t: -k3 -n | tail")
+		Run("iotop -obPa -n 3").Run("grep . /proc/[0-9]*/io 2>/dev/null | sort -t: -k3 -n | tail")
 	look := func(what string, device, own units.Bytes) {
 		if device < own {
 			return
 		}
-		more := units.Rate(float64(device-own) / r.Measured.Seconds())
+		more := units.Rate(float64(device-own) / m.Measured.Seconds())
 		all := float64(d.ReadBytes + d.WriteBytes)
 		if more < strangeRate || float64(device-own) < max(strange*float64(own), strangeAll*all) {
 			return
@@ -182,11 +180,11 @@ func otherIO(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 		if float64(device-own) >= foreignIO*all && !m.Reached() {
 			f.Severity = finding.Invalid
 		}
-		f = f.Saw(what+" of "+d.Name, device.String(), own.String()+" by fio", "/proc/diskstats, telemetry")
+		f = f.Saw(what+" of "+d.Name, device, own.String()+" by fio", "/proc/diskstats, telemetry")
 	}
-	look("reads", d.ReadBytes, r.Total.Read.Bytes)
+	look("reads", d.ReadBytes, m.Total.Read.Bytes)
 	if _, log := logWrites(m); !log {
-		look("writes", d.WriteBytes, r.Total.Write.Bytes)
+		look("writes", d.WriteBytes, m.Total.Write.Bytes)
 	}
 	return f
 }
@@ -204,15 +202,14 @@ const (
 
 // mergedBelow finds small I/Os that the kernel joined before the device had them: the device's IOPS are
 // a fraction of fio's, whose rate is a bandwidth. The page cache joins them always, and is not judged.
-func mergedBelow(m diagnose.Measurement) (f finding.Finding) {
-	r := m.Result
-	own := r.Total.Read.N + r.Total.Write.N
-	if len(r.Devices) > 0 || r.DisksPartial != "" || r.DisksShared || own < diagnose.EnoughReads || m.Syncs() ||
-		m.Any(paged) || r.Total.Read.Bytes+r.Total.Write.Bytes > units.Bytes(own)*asIOPS {
+func mergedBelow(m measurement) (f fault) {
+	own := m.Total.Read.N + m.Total.Write.N
+	if len(m.Devices) > 0 || m.DisksPartial != "" || m.DisksShared || own < diagnose.EnoughReads || m.Syncs() ||
+		m.Any(paged) || m.Total.Read.Bytes+m.Total.Write.Bytes > units.Bytes(own)*asIOPS {
 		return f
 	}
 	var ios, merges uint64
-	for _, d := range r.Disks {
+	for _, d := range m.Disks {
 		if !d.Member {
 			ios, merges = ios+d.Reads+d.Writes, merges+d.ReadMerges+d.WriteMerges
 		}
@@ -220,29 +217,28 @@ func mergedBelow(m diagnose.Measurement) (f finding.Finding) {
 	if ios == 0 || float64(ios+merges) < sawAll*float64(own) || ios+merges < mergedInto*ios {
 		return f
 	}
-	return m.Finds("The devices did %s I/Os for fio's %s: the kernel merged %s of them, so fio's "+
-		"IOPS are not the devices'.", text.Count(ios), text.Count(own), text.Count(merges)).As(finding.Warn).
+	return m.Finds("The devices did %v I/Os for fio's %v: the kernel merged %v of them, so fio's "+
+		"IOPS are not the devices'.", ios, own, merges).As(finding.Warn).
 		Titled("the device did fewer, larger I/Os than fio").
 		Advise("Use the bandwidth as the result; random I/O is not merged.").
-		Saw("I/Os of the devices", fmt.Sprintf("%s, %s merged", text.Count(ios), text.Count(merges)),
+		Saw("I/Os of the devices", finding.Says("%v, %v merged", ios, merges),
 			text.Count(own)+" by fio", "disk statistics of fio")
 }
 
 // othersCounted compares fio's disk statistics, which are all that an import has, with fio's own
 // counts. Members of arrays count pieces, and syncs write logs: neither is judged.
-func othersCounted(m diagnose.Measurement) (f finding.Finding) {
-	r := m.Result
-	own := r.Total.Read.N + r.Total.Write.N + r.Total.Trim.N
-	if len(r.Devices) > 0 || r.DisksPartial != "" || r.DisksShared || own < diagnose.EnoughReads || m.Syncs() ||
-		len(r.Workloads) == 0 || m.Any(diagnose.Buffered) ||
+func othersCounted(m measurement) (f fault) {
+	own := m.Total.Read.N + m.Total.Write.N + m.Total.Trim.N
+	if len(m.Devices) > 0 || m.DisksPartial != "" || m.DisksShared || own < diagnose.EnoughReads || m.Syncs() ||
+		len(m.Workloads) == 0 || m.Any(diagnose.Buffered) ||
 		m.Any(func(w fio.Workload) bool {
 			return w.ReadBS > unsplit || w.WriteBS > unsplit || w.VerifyOn || w.Ramp > 0
 		}) {
 		return f
 	}
 	var disk *fio.Disk
-	for i := range r.Disks {
-		switch d := &r.Disks[i]; {
+	for i := range m.Disks {
+		switch d := &m.Disks[i]; {
 		case d.Member:
 		case disk != nil:
 			return f // of several devices none is known to be fio's alone
@@ -257,8 +253,19 @@ func othersCounted(m diagnose.Measurement) (f finding.Finding) {
 	if counted <= twice*own {
 		return f
 	}
-	return m.Finds("%s did %s I/Os while fio made %s: others used it.", disk.Name, text.Count(counted),
-		text.Count(own)).As(finding.Warn).
-		Saw("I/Os of "+disk.Name, fmt.Sprintf("%s reads, %s writes", text.Count(disk.Reads), text.Count(disk.Writes)),
-			fmt.Sprintf("%s and %s by fio", text.Count(r.Total.Read.N), text.Count(r.Total.Write.N)), "disk statistics of fio")
+	return m.Finds("%s did %v I/Os while fio made %v: others used it.", disk.Name, counted,
+		own).As(finding.Warn).
+		Saw("I/Os of "+disk.Name, finding.Says("%v reads, %v writes", disk.Reads, disk.Writes),
+			finding.Says("%v and %v by fio", m.Total.Read.N, m.Total.Write.N), "disk statistics of fio")
+}
+
+func timedOut(c *facts, report reporter) {
+	for _, m := range c.Measured() {
+		for _, e := range m.Timeouts {
+			report(m.Finds("%s did not answer in time while this was measured.", e.Device).
+				Saw("lines about "+e.Device, e.Count, "0", "dmesg").
+				Saw("last", fmt.Sprintf("%.160s", e.Text), "", "dmesg").
+				Run("dmesg --ctime | grep -F %s", e.Device))
+		}
+	}
 }

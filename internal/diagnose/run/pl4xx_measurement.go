@@ -18,6 +18,14 @@ import (
 	"plimsoll/internal/units"
 )
 
+// What rules are about, look at and report.
+type (
+	facts       = diagnose.Case
+	reporter    = diagnose.Report
+	fault       = finding.Finding
+	measurement = diagnose.Measurement
+)
+
 // Rules are those on what runs measured (PL4xx), and on what they reached of their ceilings
 // (PL5xx).
 func Rules() []*diagnose.Rule {
@@ -67,7 +75,7 @@ func Rules() []*diagnose.Rule {
 }
 
 // first is the first of some looks that found something.
-func first(looks ...finding.Finding) (f finding.Finding) {
+func first(looks ...fault) (f fault) {
 	for _, f = range looks {
 		if f.Message != "" {
 			break
@@ -93,23 +101,22 @@ const (
 	flashFloor = 35 * time.Microsecond
 )
 
-func unwritten(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func unwritten(c *facts, m measurement) (f fault) {
 	return first(unreal(m), unread(c, m))
 }
 
-func unread(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
-	r := m.Result
-	read := r.Total.Read
+func unread(c *facts, m measurement) (f fault) {
+	read := m.Total.Read
 	if read.N < diagnose.EnoughReads || m.Any(diagnose.Buffered) {
 		return f // buffered is the job's own choice: the lint rule on direct= tells it
 	}
-	if f = bypassed(m); f.Message != "" || m.Any(diagnose.Sequential) || len(r.Workloads) == 0 {
+	if f = bypassed(m); f.Message != "" || m.Any(diagnose.Sequential) || len(m.Workloads) == 0 {
 		return f // read-ahead in the drive makes sequential reads faster than its media
 	}
-	faster := func(part, says, expected string, took time.Duration, args ...any) finding.Finding {
-		return m.Finds("%s of the reads returned within %s, "+says, append([]any{part, text.Duration(took)}, args...)...).
-			Saw("read clat of "+strings.ToLower(part), text.Duration(took), "at least "+expected, "fio, scenario "+m.Label()).
-			Saw("IOPS", read.IOPS.String(), "", "fio, scenario "+m.Label())
+	faster := func(part, says, expected string, took time.Duration, args ...any) fault {
+		return m.Finds("%s of the reads returned within %s, "+says, append([]any{part, took}, args...)...).
+			Saw("read clat of "+strings.ToLower(part), took, "at least "+expected, "fio, scenario "+m.Label()).
+			Saw("IOPS", read.IOPS, "", "fio, scenario "+m.Label())
 	}
 	if a := c.ArrayOf(m); a != nil && len(a.Volumes) > 0 {
 		v := a.Volumes[0]
@@ -118,13 +125,13 @@ func unread(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 			return f
 		}
 		return faster(part, "but the drive needs %s to read its media: blocks that hold nothing were read.",
-			fmt.Sprintf("%s of %s, the read latency of %s (%s)", text.Percent(floorShare), text.Duration(v.ReadLatency),
-				v.Model, v.Origin.Kind), took, text.Duration(v.ReadLatency))
+			finding.Says("%v of %s, the read latency of %s (%s)", floorShare, v.ReadLatency,
+				v.Model, v.Origin.Kind), took, v.ReadLatency)
 	}
 	// Nothing is known of the drive: an imported run. Only flash behind real device names is
 	// judged.
 	part, took, ok := fasterThan(m, flashFloor)
-	if c.Topology != nil && len(c.Topology.Arrays) > 0 || !ok || !flash(r) {
+	if c.Topology != nil && len(c.Topology.Arrays) > 0 || !ok || !flash(m.Result) {
 		return f
 	}
 	return faster(part, "faster than flash can be read: most likely blocks that hold nothing were read.",
@@ -135,9 +142,9 @@ func unread(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 // or a tenth, in any of its jobs. Reads of blocks that hold nothing take 16 to 34 µs whatever the
 // rest takes; under load no tenth of the reads of an honest round of the corpus was faster than 1.8
 // times the drive's own latency.
-func fasterThan(m diagnose.Measurement, floor time.Duration) (part string, took time.Duration, ok bool) {
-	all := []fio.Latency{m.Result.Total.Read.Clat}
-	for _, j := range m.Result.Jobs {
+func fasterThan(m measurement, floor time.Duration) (part string, took time.Duration, ok bool) {
+	all := []fio.Latency{m.Total.Read.Clat}
+	for _, j := range m.Jobs {
 		all = append(all, j.Read.Clat)
 	}
 	for _, by := range []struct {
@@ -167,23 +174,22 @@ func flash(r *result.Result) bool {
 }
 
 // bypassed compares what fio read with what the devices saw.
-func bypassed(m diagnose.Measurement) (f finding.Finding) {
-	r := m.Result
-	read := r.Total.Read
+func bypassed(m measurement) (f fault) {
+	read := m.Total.Read
 	// Telemetry: the kernel's own counters over the measured window, to a tenth of a second.
-	if len(r.Devices) > 0 && r.Measured >= diagnose.Shortest {
-		d := r.Devices[0]
+	if len(m.Devices) > 0 && m.Measured >= diagnose.Shortest {
+		d := m.Devices[0]
 		if float64(d.ReadBytes) >= reachedDevice*float64(read.Bytes) {
 			return f
 		}
 		return m.Finds("fio read %s, but %s saw reads of %s: the rest came from memory or from blocks that hold nothing.",
 			read.Bytes, d.Name, d.ReadBytes).
-			Saw("read from "+d.Name, fmt.Sprintf("%s reads, %s", text.Count(d.Reads), d.ReadBytes),
-				fmt.Sprintf("%s reads, %s", text.Count(read.N), read.Bytes), "/proc/diskstats, telemetry")
+			Saw("read from "+d.Name, finding.Says("%v reads, %s", d.Reads, d.ReadBytes),
+				finding.Says("%v reads, %s", read.N, read.Bytes), "/proc/diskstats, telemetry")
 	}
 	var reads, all uint64
 	var names []string
-	for _, d := range r.Disks {
+	for _, d := range m.Disks {
 		if d.Member {
 			continue
 		}
@@ -191,20 +197,20 @@ func bypassed(m diagnose.Measurement) (f finding.Finding) {
 		all += d.Reads + d.Writes
 		names = append(names, d.Name)
 	}
-	if len(names) == 0 || r.DisksPartial != "" || len(r.Workloads) == 0 || m.Any(diagnose.Sequential) || // read-ahead
+	if len(names) == 0 || m.DisksPartial != "" || len(m.Workloads) == 0 || m.Any(diagnose.Sequential) || // read-ahead
 		float64(reads) >= reachedDevice*float64(read.N) {
 		return f
 	}
 	who := strings.Join(names, ", ")
-	f = m.Finds("fio made %s reads, but %s saw %s: they were answered from blocks that hold nothing, or from memory.",
-		text.Count(read.N), who, text.Count(reads)).
-		Saw("reads that reached "+who, text.Count(reads), text.Count(read.N), "disk statistics of fio")
+	f = m.Finds("fio made %v reads, but %s saw %v: they were answered from blocks that hold nothing, or from memory.",
+		read.N, who, reads).
+		Saw("reads that reached "+who, reads, read.N, "disk statistics of fio")
 	// Under NVMe multipath fio's disk statistics are zero throughout (axboe/fio#1890): a second
 	// witness is needed.
 	if b, known := diagnose.Hardware(m.Ceiling); all == 0 && (!known || m.IOPS() <= impossibleShare*b.IOPS) {
 		f.Severity = finding.Warn
-		f.Say("fio made %s reads, but its disk statistics of %s are all zero: the reads never reached "+
-			"it, or fio cannot see this device.", text.Count(read.N), who)
+		f.Say("fio made %v reads, but its disk statistics of %s are all zero: the reads never reached "+
+			"it, or fio cannot see this device.", read.N, who)
 	}
 	return f
 }
@@ -215,40 +221,39 @@ const (
 	ranHalf = 0.5
 )
 
-func cutShort(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
-	r := m.Result
+func cutShort(_ *facts, m measurement) (f fault) {
 	f = m.Finds("")
-	for _, j := range r.Jobs {
+	for _, j := range m.Jobs {
 		if j.Error != 0 {
 			f.Severity = finding.Invalid
 			f.Say("Job %s ended with error %d.", j.Name, j.Error)
-			f = f.Saw("error of job "+j.Name, text.Count(j.Error), "0", "fio")
+			f = f.Saw("error of job "+j.Name, j.Error, "0", "fio")
 		}
 	}
-	if f.Message == "" && idle(r) {
+	if f.Message == "" && idle(m.Result) {
 		f.Severity = finding.Invalid
-		f.Say("In %s not one I/O completed.", text.Duration(r.Measured))
+		f.Say("In %s not one I/O completed.", m.Measured)
 		f = f.Saw("I/Os", "0", "some", "fio")
 	}
 	// fio 3.33 counts each fsync and fdatasync as a short I/O: with syncs the count says
 	// nothing, nor in an excerpt that does not say whether there were any: its documents print them last.
-	if bad := lost(r.Total); bad > 0 && !m.Syncs() && !r.Lacks(part.Head, part.Ending) && f.Message == "" {
-		f.Say("%s I/Os were short or dropped.", text.Count(bad))
-		f = f.Saw("short or dropped I/Os", text.Count(bad), "0", "fio, issued rwts")
+	if bad := lost(m.Total); bad > 0 && !m.Syncs() && !m.Lacks(part.Head, part.Ending) && f.Message == "" {
+		f.Say("%v I/Os were short or dropped.", bad)
+		f = f.Saw("short or dropped I/Os", bad, "0", "fio, issued rwts")
 	}
-	if planned := plan(r); planned > 0 && float64(r.Measured) < ranAll*float64(planned) {
+	if planned := plan(m.Result); planned > 0 && float64(m.Measured) < ranAll*float64(planned) {
 		if f.Message == "" {
-			f.Say("Only %s of the planned %s were measured.", text.Duration(r.Measured), text.Duration(planned))
+			f.Say("Only %s of the planned %s were measured.", m.Measured, planned)
 		}
-		if float64(r.Measured) < ranHalf*float64(planned) && r.Measured < diagnose.LeastForInterval {
+		if float64(m.Measured) < ranHalf*float64(planned) && m.Measured < diagnose.LeastForInterval {
 			f.Severity = finding.Invalid
 		}
-		f = f.Saw("measured", text.Duration(r.Measured), text.Duration(planned), "fio, runtime of the jobs")
+		f = f.Saw("measured", m.Measured, planned, "fio, runtime of the jobs")
 	}
-	if len(r.Incomplete) > 0 && f.Message == "" {
+	if len(m.Incomplete) > 0 && f.Message == "" {
 		f.Fix = "Read the figures as those of the part that was measured; let a run end by itself, with all its hosts."
 	}
-	for _, missing := range r.Incomplete {
+	for _, missing := range m.Incomplete {
 		f.Message = cmp.Or(f.Message, missing)
 		f = f.Saw("what fio printed", missing, "", "fio")
 	}
@@ -301,7 +306,7 @@ func plan(r *result.Result) time.Duration {
 // are at 95 % of a ceiling, so an interval of ±10 % cannot separate met from missed.
 const Noisy = 0.10
 
-func tooNoisy(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func tooNoisy(_ *facts, m measurement) (f fault) {
 	e := m.Result.IOPS
 	if f = first(uneven(m), unevenJobs(m), unevenSeconds(m)); f.Message != "" || e.Rel() <= Noisy {
 		return f
@@ -323,14 +328,14 @@ const (
 	fictionShare    = 1.5
 )
 
-func impossible(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func impossible(_ *facts, m measurement) (f fault) {
 	b, ok := diagnose.Hardware(m.Ceiling)
 	if !ok || m.IOPS() <= impossibleShare*b.IOPS || b.AtLeast != "" && m.IOPS() < fictionShare*b.IOPS {
 		return f
 	}
 	share := float64(m.IOPS() / b.IOPS)
-	f = m.Finds("%s IOPS are %s of the %s that %s allows.", m.IOPS(), text.Percent(share), b.IOPS, b.Label()).
-		Saw("IOPS", m.IOPS().String(), "at most "+b.IOPS.String(), "fio, scenario "+m.Label()).
+	f = m.Finds("%s IOPS are %v of the %s that %s allows.", m.IOPS(), share, b.IOPS, b.Label()).
+		Saw("IOPS", m.IOPS(), "at most "+b.IOPS.String(), "fio, scenario "+m.Label()).
 		Saw("limit", b.How, "", diagnose.Origin(b.Origin))
 	if b.AtLeast != "" {
 		f.Message += " The limit may be higher: " + b.AtLeast + "."
@@ -354,27 +359,27 @@ const (
 
 // logWrites says how many bytes the top device wrote for one that fio wrote, and whether the
 // surplus is the log of its syncs.
-func logWrites(m diagnose.Measurement) (ratio float64, log bool) {
-	own := m.Result.Total.Write
+func logWrites(m measurement) (ratio float64, log bool) {
+	own := m.Total.Write
 	if m.Prefilled || !m.Syncs() || m.Any(diagnose.Buffered) || own.Bytes == 0 || own.N == 0 ||
-		len(m.Result.Devices) == 0 {
+		len(m.Devices) == 0 {
 		return 0, false
 	}
-	wrote := float64(m.Result.Devices[0].WriteBytes)
+	wrote := float64(m.Devices[0].WriteBytes)
 	surplus := (wrote - float64(own.Bytes)) / float64(own.N)
 	ratio = wrote / float64(own.Bytes)
 	return ratio, ratio >= converting && surplus >= logBlockPart*float64(logBlock)
 }
 
-func conversion(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func conversion(_ *facts, m measurement) (f fault) {
 	ratio, log := logWrites(m)
 	if !log {
 		return f
 	}
-	d, own := m.Result.Devices[0], m.Result.Total.Write
+	d, own := m.Devices[0], m.Total.Write
 	return m.Finds("%s wrote %s bytes for each byte of the workload: its syncs also write the filesystem's log.",
 		d.Name, units.Number(ratio)).
-		Saw("written to "+d.Name, d.WriteBytes.String(), "about "+own.Bytes.String(), "/proc/diskstats, telemetry").
-		Saw("surplus for each write", units.Bytes(float64(d.WriteBytes-own.Bytes)/float64(own.N)).String(),
+		Saw("written to "+d.Name, d.WriteBytes, "about "+own.Bytes.String(), "/proc/diskstats, telemetry").
+		Saw("surplus for each write", units.Bytes(float64(d.WriteBytes-own.Bytes)/float64(own.N)),
 			"less than "+logBlock.String(), "the same")
 }

@@ -19,8 +19,8 @@ const (
 	latencyDepth = 4
 )
 
-func concurrencyBound(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
-	if f = atItsRate(m); f.Message != "" || !c.IsConcurrencyBound(m) || m.Result.Lacks(part.Latencies) {
+func concurrencyBound(c *facts, m measurement) (f fault) {
+	if f = atItsRate(m); f.Message != "" || !c.IsConcurrencyBound(m) || m.Lacks(part.Latencies) {
 		return f
 	}
 	asked, mean := m.InFlight(), m.MeanLatency()
@@ -67,8 +67,8 @@ func concurrencyBound(c *diagnose.Case, m diagnose.Measurement) (f finding.Findi
 const heldTo = 0.95
 
 // atItsRate finds jobs of others that did as much as they were held to: the figure is the option's.
-func atItsRate(m diagnose.Measurement) (f finding.Finding) {
-	r, held := m.Result, units.Rate(0)
+func atItsRate(m measurement) (f fault) {
+	held := units.Rate(0)
 	all := m.All(func(w fio.Workload) bool {
 		side := func(does bool, rate units.Rate, iops units.IOPS, bs units.Bytes) bool {
 			rate = max(rate, units.Rate(iops)*units.Rate(bs))
@@ -80,13 +80,13 @@ func atItsRate(m diagnose.Measurement) (f finding.Finding) {
 		read, write := w.HeldIOPS()
 		return side(w.Reads(), w.ReadRate, read, w.ReadBS) && side(w.Writes(), w.WriteRate, write, w.WriteBS)
 	})
-	did := r.Total.Read.BW + r.Total.Write.BW
-	if r.Source == "" || m.Failed() || !all || held == 0 || did < heldTo*held {
+	did := m.Total.Read.BW + m.Total.Write.BW
+	if m.Source == "" || m.Failed() || !all || held == 0 || did < heldTo*held {
 		return f
 	}
 	return m.Finds("The jobs were held to %s (rate=, rate_iops=), and kept to it: this is not the storage's limit.", held).
 		Titled("limited by the job's own rate, not by the storage").
-		Saw("bandwidth", did.String(), "", "fio, scenario "+m.Label())
+		Saw("bandwidth", did, "", "fio, scenario "+m.Label())
 }
 
 const (
@@ -100,13 +100,13 @@ const (
 
 // secondDepth finds a run of the same workload with another depth, between which IOPS grew in
 // proportion.
-func secondDepth(c *diagnose.Case, m diagnose.Measurement) (diagnose.Measurement, bool) {
+func secondDepth(c *facts, m measurement) (measurement, bool) {
 	for _, o := range c.Measured() {
-		if o.Scenario.ID == m.Scenario.ID || o.Scenario.Role != m.Scenario.Role || len(o.Result.Workloads) != 1 ||
-			len(m.Result.Workloads) != 1 {
+		if o.Scenario.ID == m.Scenario.ID || o.Scenario.Role != m.Scenario.Role || len(o.Workloads) != 1 ||
+			len(m.Workloads) != 1 {
 			continue
 		}
-		x, y := m.Result.Workloads[0], o.Result.Workloads[0]
+		x, y := m.Workloads[0], o.Workloads[0]
 		same := x.ReadShare == y.ReadShare && x.ReadBS == y.ReadBS && x.WriteBS == y.WriteBS &&
 			x.Sequential == y.Sequential &&
 			x.SyncEvery == y.SyncEvery
@@ -115,14 +115,14 @@ func secondDepth(c *diagnose.Case, m diagnose.Measurement) (diagnose.Measurement
 			return o, true
 		}
 	}
-	return diagnose.Measurement{}, false
+	return measurement{}, false
 }
 
 // twiceTheDepth is the command that measures m's workload with twice as many I/Os in flight.
-func twiceTheDepth(m diagnose.Measurement) string {
+func twiceTheDepth(m measurement) string {
 	w := fio.Workload{Engine: "libaio", Jobs: 1, Depth: max(m.InFlight(), 1), ReadShare: 1, ReadBS: 4 * units.KiB}
-	if len(m.Result.Workloads) > 0 {
-		w = m.Result.Workloads[0]
+	if len(m.Workloads) > 0 {
+		w = m.Workloads[0]
 	}
 	mixed := ""
 	if w.Reads() && w.Writes() {
@@ -135,4 +135,32 @@ func twiceTheDepth(m diagnose.Measurement) string {
 	return fmt.Sprintf("fio --name=twice --filename=FILE --rw=%s%s --bs=%s --direct=1 --ioengine=%s --iodepth=%d "+
 		"--numjobs=%d --runtime=60 --time_based --group_reporting", w.RW(), mixed, max(w.ReadBS, w.WriteBS).Arg(),
 		cmp.Or(w.Engine, "psync"), depth, jobs)
+}
+
+func measuredLoading(c *facts, m measurement) (f fault) {
+	t, ok := c.Loading(m)
+	if !ok {
+		return f
+	}
+	f = t.Shown(m.Finds("%s reads from a volume that was still loading. %s", m.Label(), t.Sentence()))
+	if t.File != "" {
+		return f.Run("plimsoll array warm --files %s", t.File)
+	}
+	return f.Run("plimsoll array warm %s", "/dev/"+t.Device)
+}
+
+// slowNotQueued is PL507: PL501 may not say "not by the storage" of a volume that is slow by itself.
+func slowNotQueued(c *facts, m measurement) (f fault) {
+	why, slow := c.SlowItself(m)
+	if !slow || !c.KeepsItsDepth(m) {
+		return f
+	}
+	mean, inFlight := units.Latency(m.MeanLatency()).String(), text.Plural(m.InFlight(), "I/O")+" in flight"
+	expected := ""
+	if typical := c.StatedLatency(m); typical > 0 {
+		expected = fmt.Sprintf("at most %s, 3 times what the volumes state", units.LatencyOf(diagnose.SlowTimes*typical))
+	}
+	return m.Finds("%s takes %s per I/O with %s: the volume is slow, not the queue. %s", m.Label(), mean, inFlight, why).
+		Saw("mean latency", mean, expected, "fio, "+inFlight).
+		Run("plimsoll check --probe")
 }

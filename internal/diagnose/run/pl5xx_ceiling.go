@@ -16,7 +16,7 @@ import (
 	"plimsoll/internal/units"
 )
 
-func ceilingReached(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func ceilingReached(_ *facts, m measurement) (f fault) {
 	if b, ok := diagnose.Hardware(m.Ceiling); ok && m.Reached() && m.IOPS() <= impossibleShare*b.IOPS {
 		return reaching(m, b)
 	}
@@ -25,13 +25,13 @@ func ceilingReached(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding
 
 // reaching is the finding that a bound was reached, with the limit that follows it. Its figures are
 // in the unit in which the report shows the scenario.
-func reaching(m diagnose.Measurement, b ceiling.Bound) finding.Finding {
+func reaching(m measurement, b ceiling.Bound) fault {
 	key := result.KeyOf(m.Result)
 	if key == result.ByLatency {
 		key = result.ByIOPS
 	}
-	f := m.Finds("%s (%s), limited by %s.", text.Of(key.Print(m.IOPS(), m.BW()), key.Print(b.IOPS, b.BW)),
-		text.Percent(key.Share(m.IOPS(), m.BW(), b.IOPS, b.BW)), b.Label()).
+	f := m.Finds("%s (%v), limited by %s.", text.Of(key.Print(m.IOPS(), m.BW()), key.Print(b.IOPS, b.BW)),
+		key.Share(m.IOPS(), m.BW(), b.IOPS, b.BW), b.Label()).
 		Saw("measured", fmt.Sprintf("%s IOPS (%s)", m.IOPS(), m.BW()), fmt.Sprintf("%s IOPS (%s)", b.IOPS, b.BW),
 			"fio, scenario "+m.Label()).
 		Saw("limited by "+b.Label(), b.How, "", diagnose.Origin(b.Origin))
@@ -50,9 +50,9 @@ const farShare = 0.80
 // half of a gap explained makes an account worth its line where the gap itself is small.
 const half = 0.5
 
-func farBelow(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func farBelow(c *facts, m measurement) (f fault) {
 	b, ok := diagnose.Hardware(m.Ceiling)
-	if !ok || m.Reached() || m.Result.HeldBack() || m.IOPS() == 0 || !diagnose.VolumesKnown(m.Ceiling) {
+	if !ok || m.Reached() || m.HeldBack() || m.IOPS() == 0 || !diagnose.VolumesKnown(m.Ceiling) {
 		return f
 	}
 	account, severity := c.Account(m, b), finding.Warn
@@ -62,23 +62,23 @@ func farBelow(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 		}
 		severity = finding.Info
 	}
-	return diagnose.Explained(account, m.Finds("%s IOPS (%s) are %s of the %s (%s) that %s allows.", m.IOPS(), m.BW(),
-		text.Percent(float64(m.IOPS()/b.IOPS)), b.IOPS, b.BW, b.Label()).As(severity).
-		Saw("IOPS", m.IOPS().String(), b.IOPS.String(), b.How+"; "+diagnose.Origin(b.Origin)).
+	return diagnose.Explained(account, m.Finds("%s IOPS (%s) are %v of the %s (%s) that %s allows.", m.IOPS(), m.BW(),
+		float64(m.IOPS()/b.IOPS), b.IOPS, b.BW, b.Label()).As(severity).
+		Saw("IOPS", m.IOPS(), b.IOPS, b.How+"; "+diagnose.Origin(b.Origin)).
 		Saw("throughput", diagnose.Rate(m.BW()), diagnose.Rate(b.BW), "the same"))
 }
 
 // demandMet of a requested rate counts as met: fio's own pacing keeps within 1 % of it.
 const demandMet = 0.98
 
-func demandMissed(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func demandMissed(_ *facts, m measurement) (f fault) {
 	var says []string
 	f = m.Finds("")
 	miss := func(what string, runs func(fio.Workload) bool, each func(fio.Workload) float64, got float64,
 		unit func(float64) string,
 	) {
 		asked := 0.0 // by all jobs together
-		for _, w := range m.Result.Workloads {
+		for _, w := range m.Workloads {
 			switch {
 			case !runs(w):
 			case each(w) == 0: // this one asks for no rate
@@ -91,7 +91,7 @@ func demandMissed(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) 
 			return
 		}
 		says = append(says,
-			fmt.Sprintf("%s of the %s of %s asked for (%s)", text.Percent(got/asked), unit(asked), what, unit(got)))
+			finding.Says("%v of the %s of %s asked for (%s)", got/asked, unit(asked), what, unit(got)))
 		f = f.Saw(what, unit(got), unit(asked), "fio, against rate= of the jobs")
 	}
 	byRate := func(v float64) string { return units.Rate(v).String() }
@@ -99,7 +99,7 @@ func demandMissed(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) 
 	// What fio itself holds back is not missed.
 	readIOPS := func(w fio.Workload) float64 { read, _ := w.HeldIOPS(); return float64(read) }
 	writeIOPS := func(w fio.Workload) float64 { _, write := w.HeldIOPS(); return float64(write) }
-	reads, writes, t := fio.Workload.Reads, fio.Workload.Writes, m.Result.Total
+	reads, writes, t := fio.Workload.Reads, fio.Workload.Writes, m.Total
 	miss("reads", reads, func(w fio.Workload) float64 { return float64(w.ReadRate) }, float64(t.Read.BW), byRate)
 	miss("writes", writes, func(w fio.Workload) float64 { return float64(w.WriteRate) }, float64(t.Write.BW), byRate)
 	miss("reads", reads, readIOPS, float64(t.Read.IOPS), byIOPS)
@@ -113,7 +113,7 @@ func demandMissed(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) 
 	return f
 }
 
-func instanceBound(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func instanceBound(c *facts, m measurement) (f fault) {
 	b, ok := diagnose.Hardware(m.Ceiling)
 	if !ok || !diagnose.OfInstance(b) || !m.Reached() || m.IOPS() > impossibleShare*b.IOPS {
 		return f
@@ -123,8 +123,8 @@ func instanceBound(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding)
 	if c.Topology != nil {
 		who = cmp.Or(c.Topology.Instance.Type, who)
 	}
-	f.Say("%s IOPS (%s) are %s of what %s may do %s (%s); its volumes are not the limit.", m.IOPS(), m.BW(),
-		text.Percent(float64(m.IOPS()/b.IOPS)), who, through(b.Kind), b.Label())
+	f.Say("%s IOPS (%s) are %v of what %s may do %s (%s); its volumes are not the limit.", m.IOPS(), m.BW(),
+		float64(m.IOPS()/b.IOPS), who, through(b.Kind), b.Label())
 	return f
 }
 
@@ -165,9 +165,9 @@ func total(rates []units.Rate) (all units.Rate) {
 	return all
 }
 
-func mirrorReads(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
+func mirrorReads(c *facts, m measurement) (f fault) {
 	a := c.ArrayOf(m)
-	t := m.Result.Total
+	t := m.Total
 	if a == nil || !a.Level.Mirrored() || diagnose.Ran(t.Write) || !diagnose.Ran(t.Read) || len(a.Volumes) == 0 {
 		return f
 	}
@@ -183,5 +183,5 @@ func mirrorReads(c *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
 	}
 	return m.Finds("Reads of %s exceed the %s of %d volumes, since all %d members of %s serve reads (%s).", t.Read.BW,
 		half, side, len(rates), a.Name, whole).
-		Saw("read throughput", t.Read.BW.String(), most, "fio, scenario "+m.Label())
+		Saw("read throughput", t.Read.BW, most, "fio, scenario "+m.Label())
 }

@@ -51,8 +51,8 @@ const (
 )
 
 // steadily says that the jobs of an import, of which there are no seconds, were to run as fast as they can throughout.
-func steadily(m diagnose.Measurement) bool {
-	return len(m.Result.Seconds) == 0 && !m.Failed() && !m.Result.HeldBack() && !m.Staged()
+func steadily(m measurement) bool {
+	return len(m.Seconds) == 0 && !m.Failed() && !m.HeldBack() && !m.Staged()
 }
 
 // busier is the direction in which a job did more.
@@ -65,12 +65,11 @@ func busier(j fio.Job) fio.Direction {
 
 // samples are those of the direction that did most, of an import with one job, and how many half
 // seconds that direction ran; ok is false where they cannot be relied on.
-func samples(m diagnose.Measurement, check float64) (d fio.Direction, halves float64, ok bool) {
-	r := m.Result
-	if len(r.Jobs) != 1 || !steadily(m) {
+func samples(m measurement, check float64) (d fio.Direction, halves float64, ok bool) {
+	if len(m.Jobs) != 1 || !steadily(m) {
 		return d, 0, false
 	}
-	j := r.Jobs[0]
+	j := m.Jobs[0]
 	if j.Count > 1 || j.Count == 0 && (inJobs(m) > 1 || j.TotalRuntime > j.Runtime*3/2) {
 		return d, 0, false
 	}
@@ -86,12 +85,11 @@ func samples(m diagnose.Measurement, check float64) (d fio.Direction, halves flo
 // standard deviation of a single job's samples (pooled over the jobs) beside the mean, the least and
 // the most, which newer versions add up over the jobs and older ones do not: four jobs of 200 IOPS
 // ± 20 each read "avg=802.68, stdev=20.22" (fio 3.33).
-func unevenJobs(m diagnose.Measurement) (f finding.Finding) {
-	r := m.Result
-	if len(r.Jobs) != 1 || !steadily(m) {
+func unevenJobs(m measurement) (f fault) {
+	if len(m.Jobs) != 1 || !steadily(m) {
 		return f
 	}
-	d, jobs := busier(r.Jobs[0]), float64(max(r.Jobs[0].Count, inJobs(m)))
+	d, jobs := busier(m.Jobs[0]), float64(max(m.Jobs[0].Count, inJobs(m)))
 	s, own := d.IOPSSamples, float64(d.IOPS)/max(jobs, 1) // of a single job
 	if s.N < samplesEnough || jobs < 2 || s.Mean <= 0 || own <= 0 || d.Clat.Mean > float64(sampleLatency) {
 		return f
@@ -109,22 +107,21 @@ func unevenJobs(m diagnose.Measurement) (f finding.Finding) {
 		return f
 	}
 	return m.Finds("Each of the %s ranged between %s and %s IOPS: the standard deviation of a job's half-second samples "+
-		"is %s of their mean of %s.", text.Plural(int(jobs), "job"), units.Number(s.Min), units.Number(s.Max),
-		text.Percent(spread.all), units.Number(s.Mean)).
+		"is %v of their mean of %s.", text.Plural(int(jobs), "job"), units.Number(s.Min), units.Number(s.Max),
+		spread.all, units.Number(s.Mean)).
 		Saw("standard deviation of a job's samples", text.Percent(spread.all)+" of their mean",
-			"below "+text.Percent(jobsSpread), fmt.Sprintf("fio, %s samples of half a second", text.Count(s.N)))
+			"below "+text.Percent(jobsSpread), finding.Says("fio, %v samples of half a second", s.N))
 }
 
 // secondsEnough of another program to judge how they spread.
 const secondsEnough = 8
 
 // unevenSeconds finds runs of other programs whose seconds spread so far, of those that show them or sum them up.
-func unevenSeconds(m diagnose.Measurement) (f finding.Finding) {
-	r := m.Result
-	if r.Program == "" || len(r.Jobs) != 1 || !steadily(m) {
+func unevenSeconds(m measurement) (f fault) {
+	if m.Program == "" || len(m.Jobs) != 1 || !steadily(m) {
 		return f
 	}
-	d := busier(r.Jobs[0])
+	d := busier(m.Jobs[0])
 	s := d.BWSamples
 	if s.N < secondsEnough || s.Mean <= 0 || d.BW <= 0 {
 		return f
@@ -135,11 +132,10 @@ func unevenSeconds(m diagnose.Measurement) (f finding.Finding) {
 	if !spread.reaches(samplesSpread, spreadWithout) {
 		return f
 	}
-	share := text.Percent(spread.all)
-	return m.Finds("The rate ranged between %s and %s: the standard deviation of its one-second samples is %s of their "+
-		"mean of %s.",
-		units.Rate(s.Min), units.Rate(s.Max), share, units.Rate(s.Mean)).
-		Saw("standard deviation of the seconds", share+" of their mean", "below "+text.Percent(samplesSpread), r.Program)
+	return m.Finds("The rate ranged between %s and %s: the standard deviation of its one-second samples is %v of their "+
+		"mean of %s.", units.Rate(s.Min), units.Rate(s.Max), spread.all, units.Rate(s.Mean)).
+		Saw("standard deviation of the seconds", text.Percent(spread.all)+" of their mean",
+			"below "+text.Percent(samplesSpread), m.Program)
 }
 
 // unevenness is how far samples lie apart, as shares of their mean.
@@ -178,16 +174,16 @@ func lossSpread(s fio.Samples, d fio.Direction) float64 {
 }
 
 // inJobs is how many jobs a result's options ask for.
-func inJobs(m diagnose.Measurement) int {
+func inJobs(m measurement) int {
 	n := 0
-	for _, w := range m.Result.Workloads {
+	for _, w := range m.Workloads {
 		n += max(w.Jobs, 1)
 	}
 	return n
 }
 
 // gaps finds half seconds without an I/O: those that fio has no sample of.
-func gaps(m diagnose.Measurement) (f finding.Finding) {
+func gaps(m measurement) (f fault) {
 	d, halves, ok := samples(m, sampleCheck)
 	if !ok || d.IOPSSamples.Mean*sampleEvery.Seconds() < sampleLeast || d.Clat.Mean > float64(sampleLatency) {
 		return f
@@ -203,11 +199,11 @@ func gaps(m diagnose.Measurement) (f finding.Finding) {
 	if !couldStall(m, d, none) {
 		return f
 	}
-	f = m.Finds("During about %s of %s nothing completed.", text.Duration(none), text.Duration(d.Runtime)).
-		Saw("half-second periods with an I/O", text.Count(d.IOPSSamples.N), text.Count(int(math.Round(halves))),
+	f = m.Finds("During about %s of %s nothing completed.", none, d.Runtime).
+		Saw("half-second periods with an I/O", d.IOPSSamples.N, int(math.Round(halves)),
 			"fio, samples of IOPS: it takes none where nothing completes")
-	if most := max(d.Clat.Max, d.Lat.Max); most > 0 {
-		f = f.Saw("slowest I/O", text.Duration(most), "", "fio")
+	if most := longest(d); most > 0 {
+		f = f.Saw("slowest I/O", most, "", "fio")
 	}
 	return f
 }
@@ -218,12 +214,11 @@ const waitShare = 0.15
 // waits finds stalls by latencies alone, where there are no samples of a single job. In a closed loop all that is
 // in flight waits through a stall, so the time that the slowest I/Os took, over that of all (mean × count), is the
 // share of the run that nothing completed in, at the least: percentiles are lower bounds of what is above them.
-func waits(m diagnose.Measurement) (f finding.Finding) {
-	r := m.Result
-	if !steadily(m) || r.Measured < diagnose.Shortest {
+func waits(m measurement) (f fault) {
+	if !steadily(m) || m.Measured < diagnose.Shortest {
 		return f
 	}
-	if many, _ := diagnose.Above(r.Total, slowIO); many.Least >= slowMany { // PL417
+	if many, _ := diagnose.Above(m.Total, slowIO); many.Least >= slowMany { // PL417
 		return f
 	}
 	for _, s := range sides(m) {
@@ -237,28 +232,27 @@ func waits(m diagnose.Measurement) (f finding.Finding) {
 			if p.Value < slowIO || few >= slowMany || share < waitShare || share > 1 || s.Mistimed() {
 				continue
 			}
-			return m.Finds("One in %s of the %s took %s or more, together %s of all the time that I/Os were in "+
+			return m.Finds("One in %s of the %s took %s or more, together %v of all the time that I/Os were in "+
 				"flight: as much as if nothing had completed for %s.", units.Number(math.Round(1/few)), s.what,
-				text.Duration(p.Value), text.Percent(share),
-				text.Duration(time.Duration(share*float64(s.Runtime)).Round(100*time.Millisecond))).
-				Saw(fmt.Sprintf("p%v of the %s", p.P, s.what), text.Duration(p.Value), "", "fio").
-				Saw("mean of the same", text.Duration(time.Duration(mean)), "", "fio")
+				p.Value, share,
+				time.Duration(share*float64(s.Runtime)).Round(100*time.Millisecond)).
+				Saw(fmt.Sprintf("p%v of the %s", p.P, s.what), p.Value, "", "fio").
+				Saw("mean of the same", time.Duration(mean), "", "fio")
 		}
 	}
 	return f
 }
 
 // stoodStill finds an I/O above a second of a job that has one I/O at a time: nothing else completed until it had.
-func stoodStill(m diagnose.Measurement, s side) (f finding.Finding) {
-	longest := max(s.Clat.Max, s.Lat.Max)
-	alone := len(m.Result.Jobs) == 1 && m.Result.Jobs[0].Count <= 1 && inJobs(m) == 1 && m.InFlight() == 1
-	if !alone || longest < slowIO || longest > s.Runtime || s.IOPS < stallLeast || s.Mistimed() {
+func stoodStill(m measurement, s side) (f fault) {
+	took := longest(s.Direction)
+	alone := len(m.Jobs) == 1 && m.Jobs[0].Count <= 1 && inJobs(m) == 1 && m.InFlight() == 1
+	if !alone || took < slowIO || took > s.Runtime || s.IOPS < stallLeast || s.Mistimed() {
 		return f
 	}
-	took := text.Duration(longest)
 	return m.Finds("With one I/O at a time, one of the %s took %s: nothing else completed in that time.", s.what, took).
 		Saw("slowest of the "+s.what, took, "", "fio").
-		Saw("mean of the same", text.Duration(time.Duration(max(s.Clat.Mean, s.Lat.Mean))), "", "fio")
+		Saw("mean of the same", mean(s.Direction), "", "fio")
 }
 
 // manyMeans is how many times the mean an I/O above a second must have taken at the least.
@@ -266,37 +260,34 @@ const manyMeans = 10
 
 // slowest finds an I/O above a second that the mean and the percentiles hide. In a queue all others may pass one by,
 // which then takes as many means as there are I/Os in flight.
-func slowest(_ *diagnose.Case, m diagnose.Measurement) (f finding.Finding) {
-	if many, _ := diagnose.Above(m.Result.Total, slowIO); !steadily(m) || many.Least >= slowMany { // PL417
+func slowest(_ *facts, m measurement) (f fault) {
+	if many, _ := diagnose.Above(m.Total, slowIO); !steadily(m) || many.Least >= slowMany { // PL417
 		return f
 	}
 	for _, s := range sides(m) {
-		longest, mean := max(s.Clat.Max, s.Lat.Max), time.Duration(max(s.Clat.Mean, s.Lat.Mean))
-		if longest < slowIO || longest > s.Runtime || mean <= 0 || s.IOPS < stallLeast || s.Mistimed() ||
-			longest < time.Duration(max(m.InFlight(), manyMeans))*mean {
+		took, mean := longest(s.Direction), mean(s.Direction)
+		if took < slowIO || took > s.Runtime || mean <= 0 || s.IOPS < stallLeast || s.Mistimed() ||
+			took < time.Duration(max(m.InFlight(), manyMeans))*mean {
 			continue
 		}
-		return m.Finds("The slowest of the %s took %s; their mean is %s.", s.what, text.Duration(longest),
-			text.Duration(mean)).
-			Saw("slowest of the "+s.what, text.Duration(longest), "below "+text.Duration(slowIO), "fio").
+		return m.Finds("The slowest of the %s took %s; their mean is %s.", s.what, took, mean).
+			Saw("slowest of the "+s.what, took, "below "+text.Duration(slowIO), "fio").
 			Run(inKernelLog)
 	}
 	return f
 }
 
 // heldUp finds stalls that another program's least second proves: nothing completed in it, beside an I/O as long.
-func heldUp(m diagnose.Measurement) (f finding.Finding) {
-	r := m.Result
-	many, _ := diagnose.Above(r.Total, slowIO)
-	if r.Program == "" || !steadily(m) || m.IOPS() < stallLeast || many.Least >= slowMany { // PL417
+func heldUp(m measurement) (f fault) {
+	many, _ := diagnose.Above(m.Total, slowIO)
+	if m.Program == "" || !steadily(m) || m.IOPS() < stallLeast || many.Least >= slowMany { // PL417
 		return f
 	}
 	for _, s := range sides(m) {
-		longest := max(s.Clat.Max, s.Lat.Max)
-		if of := s.IOPSSamples; of.Min == 0 && of.Max > 0 && slowIO <= longest && longest <= s.Runtime {
-			took := text.Duration(longest)
+		took := longest(s.Direction)
+		if of := s.IOPSSamples; of.Min == 0 && of.Max > 0 && slowIO <= took && took <= s.Runtime {
 			return m.Finds("In at least one second nothing completed, and the slowest of the %s took %s.", s.what, took).
-				Saw("slowest of the "+s.what, took, "", r.Program)
+				Saw("slowest of the "+s.what, took, "", m.Program)
 		}
 	}
 	return f
@@ -306,12 +297,12 @@ func heldUp(m diagnose.Measurement) (f finding.Finding) {
 // that is in flight then takes as long as the stall at least, so I/Os × the longest latency, of those
 // above a sample's length, cover it as often as there are I/Os in flight. Samples are also lost by
 // clients and by busy clocks.
-func couldStall(m diagnose.Measurement, d fio.Direction, none time.Duration) bool {
-	longest := max(d.Clat.Max, d.Lat.Max)
+func couldStall(m measurement, d fio.Direction, none time.Duration) bool {
+	longest := longest(d)
 	if longest <= 0 {
 		return true
 	}
-	share, known := diagnose.Above(m.Result.Total, sampleEvery)
+	share, known := diagnose.Above(m.Total, sampleEvery)
 	if longest < sampleEvery {
 		share, known = stats.Bounds{}, true
 	}
@@ -321,7 +312,7 @@ func couldStall(m diagnose.Measurement, d fio.Direction, none time.Duration) boo
 
 // uneven finds samples that spread so far that their mean says little of any moment. One sample by
 // itself, such as the first, does not count, and neither does what chance makes of few I/Os.
-func uneven(m diagnose.Measurement) (f finding.Finding) {
+func uneven(m measurement) (f fault) {
 	d, _, ok := samples(m, looseCheck)
 	if !ok {
 		return f
@@ -334,9 +325,9 @@ func uneven(m diagnose.Measurement) (f finding.Finding) {
 	if _, _, fit := samples(m, sampleCheck); !fit && s.Max < beyondRate*float64(d.IOPS) && spread.all <= lossSpread(s, d) {
 		return f
 	}
-	return m.Finds("The rate ranged between %s and %s IOPS: the standard deviation of its half-second samples is %s of "+
-		"their mean of %s.", units.Number(s.Min), units.Number(s.Max), text.Percent(spread.all), units.Number(s.Mean)).
+	return m.Finds("The rate ranged between %s and %s IOPS: the standard deviation of its half-second samples is %v of "+
+		"their mean of %s.", units.Number(s.Min), units.Number(s.Max), spread.all, units.Number(s.Mean)).
 		Saw("standard deviation of the samples", text.Percent(spread.all)+" of their mean",
-			"below "+text.Percent(samplesSpread), fmt.Sprintf("fio, %s samples of half a second", text.Count(s.N))).
+			"below "+text.Percent(samplesSpread), finding.Says("fio, %v samples of half a second", s.N)).
 		Saw("the same without the most extreme sample", text.Percent(spread.without)+" of their mean", "", "worked out")
 }

@@ -2,6 +2,7 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -25,15 +26,15 @@ type Config struct {
 	// Exclude are patterns of gitignore's form, from the file's folder down.
 	Exclude []string `yaml:"exclude"`
 	// Disable are codes of rules, Severity what rules weigh instead: error, warning, info or off.
-	Disable  []finding.Code          `yaml:"disable"`
-	Severity map[finding.Code]string `yaml:"severity"`
-	Paths    []PathConfig            `yaml:"paths"`
+	Disable  []finding.Code                    `yaml:"disable"`
+	Severity map[finding.Code]finding.Severity `yaml:"severity"`
+	Paths    []PathConfig                      `yaml:"paths"`
 }
 
 // PathConfig is what holds for some paths; a later one wins.
 type PathConfig struct {
-	Match    string                  `yaml:"match"`
-	Severity map[finding.Code]string `yaml:"severity"`
+	Match    string                            `yaml:"match"`
+	Severity map[finding.Code]finding.Severity `yaml:"severity"`
 }
 
 // off is the severity of a rule that is not applied.
@@ -60,7 +61,7 @@ func ReadConfig(name string, text []byte) (Config, error) {
 			return c, err
 		}
 	}
-	all := []map[finding.Code]string{c.Severity}
+	all := []map[finding.Code]finding.Severity{c.Severity}
 	for _, p := range c.Paths {
 		if p.Match == "" {
 			return c, fmt.Errorf("%s: paths: match is missing; write the pattern that it holds for", name)
@@ -72,7 +73,7 @@ func ReadConfig(name string, text []byte) (Config, error) {
 			if err := knownCode(name, code); err != nil {
 				return c, err
 			}
-			if s := finding.Severity(to); s != off && !slices.Contains(Severities(), s) {
+			if to != off && !slices.Contains(Severities(), to) {
 				return c, fmt.Errorf("%s: severity of %s: %q: use one of error, warning, info, off", name, code, to)
 			}
 		}
@@ -92,36 +93,24 @@ func knownCode(file string, code finding.Code) error {
 func (c Config) Weigh(found []finding.Finding, dir string) []finding.Finding {
 	var kept []finding.Finding
 	for _, f := range found {
-		severity := f.Severity
-		set := func(severities map[finding.Code]string) {
-			if s, ok := severities[f.Code]; ok {
-				severity = finding.Severity(s)
-			}
-		}
-		set(c.Severity)
+		f.Severity = cmp.Or(c.Severity[f.Code], f.Severity)
 		for _, p := range c.Paths {
 			if rel, err := filepath.Rel(dir, f.File); err == nil && script.MatchPath(p.Match, rel) {
-				set(p.Severity)
+				f.Severity = cmp.Or(p.Severity[f.Code], f.Severity)
 			}
 		}
-		if severity == off {
-			continue
+		if f.Severity != off {
+			kept = append(kept, f)
 		}
-		f.Severity = severity
-		kept = append(kept, f)
 	}
 	return kept
 }
 
 // AtLeast keeps the findings of a severity or a graver one.
 func AtLeast(found []finding.Finding, least finding.Severity) []finding.Finding {
-	return slices.DeleteFunc(slices.Clone(found), func(f finding.Finding) bool { return !graver(f.Severity, least) })
-}
-
-// graver says whether a severity is at least another one.
-func graver(s, least finding.Severity) bool {
-	order := Severities()
-	return slices.Index(order, s) <= slices.Index(order, least)
+	return slices.DeleteFunc(slices.Clone(found), func(f finding.Finding) bool {
+		return f.Severity.Rank() < least.Rank()
+	})
 }
 
 // Fingerprint names a finding in a way that outlives changes of other lines: its code, its file and
