@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -229,23 +230,13 @@ func (p *jobParser) option(line string) Option {
 // expand replaces ${NAME} as option_dup_subs does: what is not set becomes nothing, what is not
 // closed stays.
 func expand(s string, env func(string) (string, bool)) string {
-	var b strings.Builder
-	for {
-		i := strings.Index(s, "${")
-		if i < 0 {
-			break
-		}
-		end := strings.IndexByte(s[i:], '}')
-		if end < 0 {
-			break
-		}
-		b.WriteString(s[:i])
-		value, _ := env(s[i+2 : i+end])
-		b.WriteString(value)
-		s = s[i+end+1:]
-	}
-	return b.String() + s
+	return variable.ReplaceAllStringFunc(s, func(named string) string {
+		value, _ := env(named[len("${") : len(named)-1])
+		return value
+	})
 }
+
+var variable = regexp.MustCompile(`\$\{[^}]*\}`)
 
 // Clip shortens hostile text for a message.
 func Clip(s string) string {

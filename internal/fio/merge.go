@@ -101,7 +101,7 @@ func mergeCPU(m *Job, jobs []Job) {
 
 func mergeDirections(jobs []Job, phases []int, of func(*Job) *Direction) Direction {
 	var m Direction
-	ran := []*Direction{}
+	var ran []*Direction
 	counted, unknown := true, false
 	for i := range jobs {
 		d := of(&jobs[i])

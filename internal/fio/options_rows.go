@@ -32,6 +32,11 @@ const (
 	typeGone       optionType = "DEPRECATED"
 )
 
+// counts says that the parts of the option's value are numbers.
+func (r *optionRow) counts() bool {
+	return slices.Contains([]optionType{typeNumber, typeLarge, typeSize, typeTime, typeZones}, r.kind)
+}
+
 // optionRow is an option as a span of fio's versions has it.
 type optionRow struct {
 	name, alias         string
@@ -74,44 +79,23 @@ type optionRows struct {
 
 // optionVersions are the versions whose tables are known, oldest first. The last stands for the
 // newest commit at hand, which is beyond 3.42.
-var optionVersions = []Version{
-	{2, 1},
-	{2, 2},
-	{2, 21},
-	{3, 1},
-	{3, 7},
-	{3, 12},
-	{3, 16},
-	{3, 19},
-	{3, 25},
-	{3, 28},
-	{3, 30},
-	{3, 33},
-	{3, 35},
-	{3, 36},
-	{3, 38},
-	{3, 39},
-	{3, 40},
-	{3, 41},
-	{3, 42},
-	{3, 43},
-}
+var optionVersions = func() (known []Version) {
+	for number := range strings.FieldsSeq("2.1 2.2 2.21 3.1 3.7 3.12 3.16 3.19 3.25 3.28 3.30 3.33 3.35 3.36 3.38 3.39 " +
+		"3.40 3.41 3.42 3.43") {
+		v, _ := ParseVersion("fio-" + number)
+		known = append(known, v)
+	}
+	return known
+}()
 
 // versionIndex is the newest of optionVersions that is not newer than v; the oldest for older ones.
 func versionIndex(v Version) int {
-	i, exact := slices.BinarySearchFunc(optionVersions, v, func(a, b Version) int {
-		switch {
-		case a.Before(b):
-			return -1
-		case b.Before(a):
-			return 1
+	for i, known := range slices.Backward(optionVersions) {
+		if !v.Before(known) {
+			return i
 		}
-		return 0
-	})
-	if !exact {
-		i--
 	}
-	return max(i, 0)
+	return 0
 }
 
 //go:embed options.tsv

@@ -275,9 +275,10 @@ func (r *optionRow) cut(value *string, b build) int {
 }
 
 func (r *optionRow) partFault(v string, b build) fault {
-	switch r.kind { //nolint:exhaustive // gone ones have no parts
-	case typeNumber, typeLarge, typeSize, typeTime, typeZones:
+	if r.counts() {
 		return r.numberFault(v, b)
+	}
+	switch r.kind { //nolint:exhaustive // gone ones have no parts
 	case typeBool, typeFlag:
 		return r.boolFault(v)
 	case typeWord, typeWordLarge, typeWords:

@@ -19,6 +19,7 @@ import (
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/part"
 	fiotext "plimsoll/internal/fio/text"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -157,11 +158,11 @@ func (r *reader) read() []*fio.Output {
 			r.finish()
 		}
 		for n, row := range r.of.rows {
-			text := line
+			whole := line
 			if row.under {
-				text = r.under + " :: " + line
+				whole = r.under + " :: " + line
 			}
-			m := row.pattern.FindStringSubmatchIndex(text)
+			m := row.pattern.FindStringSubmatchIndex(whole)
 			if m == nil {
 				continue
 			}
@@ -172,7 +173,7 @@ func (r *reader) read() []*fio.Output {
 				r.now.once = append(r.now.once, n)
 			}
 			for _, says := range row.says {
-				key, value, _ := strings.Cut(string(row.pattern.ExpandString(nil, says, text, m)), "=")
+				key, value, _ := strings.Cut(string(row.pattern.ExpandString(nil, says, whole, m)), "=")
 				if key != "" && (value != "" || !strings.Contains(says, "=")) {
 					r.say(key, value)
 				}
@@ -237,9 +238,7 @@ func (r *reader) say(key, value string) {
 	case "title":
 		j.title = value
 	case "doubt":
-		if !slices.Contains(run.doubts, value) {
-			run.doubts = append(run.doubts, value)
-		}
+		run.doubts = text.Once(run.doubts, value)
 	case "job", "add":
 		r.job(key, value)
 	case "options", "default":
@@ -552,7 +551,7 @@ func (j *job) settle(p program, o *fio.Output) {
 		j.side = "rw"
 	}
 	bs := size(j.Options["bs"])
-	for _, d := range []*fio.Direction{&j.Read, &j.Write} {
+	for _, d := range j.Directions() {
 		bs = cmp.Or(bs, powerOfTwo(d.IOPS, d.BW), powerOfTwo(units.IOPS(d.N), units.Rate(d.Bytes)))
 	}
 	if bs > 0 {
@@ -572,7 +571,7 @@ func (j *job) settle(p program, o *fio.Output) {
 	if j.Runtime == 0 && j.Count <= 1 && j.Options["iodepth"] == "1" {
 		j.Runtime = fio.Duration(float64(max(to.N, n))*to.Clat.Mean, time.Nanosecond)
 	}
-	for _, d := range []*fio.Direction{&j.Read, &j.Write} {
+	for _, d := range j.Directions() {
 		settled(d, bs, j.Runtime)
 	}
 	if s := size(j.Options["size"]); s > 0 && s < j.ram {

@@ -102,6 +102,9 @@ type jsonParser struct {
 	rows int
 }
 
+// time reads a figure in unit.
+func (p *jsonParser) time(unit time.Duration) time.Duration { return fio.Duration(p.number(), unit) }
+
 func (p *jsonParser) options() fio.Options {
 	o := fio.Options{}
 	p.object(func(key []byte) {
@@ -169,9 +172,9 @@ func (p *jsonParser) job() {
 		case "hostname":
 			j.Host = p.text()
 		case "elapsed":
-			j.Elapsed = fio.Duration(p.number(), time.Second)
+			j.Elapsed = p.time(time.Second)
 		case "job_runtime":
-			j.TotalRuntime = fio.Duration(p.number(), time.Millisecond)
+			j.TotalRuntime = p.time(time.Millisecond)
 		case "job_start":
 			if ms := p.count(); ms < 1<<50 && ms > 0 {
 				j.Start = time.UnixMilli(int64(ms)).UTC()
@@ -222,7 +225,7 @@ func (p *jsonParser) job() {
 		case "latency_percentile":
 			tgt.Percentile = p.number()
 		case "latency_window":
-			tgt.Window = fio.Duration(p.number(), time.Microsecond)
+			tgt.Window = p.time(time.Microsecond)
 		default:
 			p.skip()
 		}
@@ -281,7 +284,7 @@ func (p *jsonParser) direction() jsonDir {
 		case "iops":
 			d.IOPS = units.IOPS(p.number())
 		case "runtime":
-			d.Runtime = fio.Duration(p.number(), time.Millisecond)
+			d.Runtime = p.time(time.Millisecond)
 		case "total_ios":
 			d.N, d.hasTotal = p.count(), true
 		case "short_ios":

@@ -161,7 +161,7 @@ func (s *jsonScan) decimal(shift int) float64 {
 			s.nans++
 			return 0
 		}
-		return v / fiotext.Pow10(shift)
+		return v / math.Pow10(shift)
 	}
 	var mant uint64
 	start, digits, frac := s.i, 0, 0
@@ -194,7 +194,7 @@ func (s *jsonScan) decimal(shift int) float64 {
 		s.i = i
 		v := float64(mant)
 		if frac+shift > 0 {
-			v /= fiotext.Pow10(frac + shift)
+			v /= math.Pow10(frac + shift)
 		}
 		if neg {
 			v = -v
@@ -217,7 +217,7 @@ func (s *jsonScan) decimal(shift int) float64 {
 		s.nans++
 		return 0
 	}
-	return v / fiotext.Pow10(shift)
+	return v / math.Pow10(shift)
 }
 
 // count reads a number that fio prints whole, exact beyond 2^53. What is negative counts as 0.

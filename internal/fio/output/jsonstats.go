@@ -16,9 +16,9 @@ func (p *jsonParser) latency(unit time.Duration) fio.Latency {
 	p.object(func(key []byte) {
 		switch string(key) {
 		case "min":
-			l.Min = fio.Duration(p.number(), unit)
+			l.Min = p.time(unit)
 		case "max":
-			l.Max = fio.Duration(p.number(), unit)
+			l.Max = p.time(unit)
 		case "mean":
 			l.Mean = p.number() * float64(unit)
 		case "stddev":
@@ -41,7 +41,7 @@ func (p *jsonParser) percentiles(unit time.Duration) []fio.Percentile {
 	list := make([]fio.Percentile, 0, 17)
 	p.object(func(key []byte) {
 		k := jsonScan{b: key}
-		at, v := k.number(), fio.Duration(p.number(), unit)
+		at, v := k.number(), p.time(unit)
 		if k.err != nil {
 			p.fail("a percentile")
 		} else if at > 0 || v > 0 {
