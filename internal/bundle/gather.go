@@ -137,11 +137,8 @@ func quotes(data []byte) bool {
 var quotedJob = regexp.MustCompile(`^\[[\w .-]+\]$|^(?:[$#>] *)?(?:sudo )?fio -`)
 
 func isProse(name string) bool {
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".md", ".markdown", ".mdx", ".rst", ".txt", ".html", ".htm", ".csv", ".tsv":
-		return true
-	}
-	return false
+	ends := strings.Fields(".md .markdown .mdx .rst .txt .html .htm .csv .tsv")
+	return slices.Contains(ends, strings.ToLower(filepath.Ext(name)))
 }
 
 // readTable reads the figures that a document without any output of fio has in a table. A document
@@ -239,9 +236,8 @@ func readFile(name string) ([]*fio.Output, error) {
 	return source(name, outs), errors.Join(err, f.Close())
 }
 
-func source(name string, outs []*fio.Output) []*fio.Output {
+func source(name string, outs []*fio.Output) (apart []*fio.Output) {
 	outs, _ = output.Final(outs)
-	var apart []*fio.Output
 	for _, o := range outs {
 		o.PlaceMixed()
 		apart = append(apart, o.Phases()...)

@@ -252,8 +252,7 @@ func Clip(s string) string {
 func (s Section) Global() bool { return strings.HasPrefix(s.Name, "global") }
 
 // Jobs are the indexes of the sections that are jobs, in order.
-func (f *JobFile) Jobs() []int {
-	var jobs []int
+func (f *JobFile) Jobs() (jobs []int) {
 	for i, s := range f.Sections {
 		if !s.Global() {
 			jobs = append(jobs, i)

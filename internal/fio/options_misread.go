@@ -33,10 +33,9 @@ type Misreading struct {
 
 // Misreadings are the values of the section that fio takes and reads in another way than they look,
 // in the order of the text.
-func (t *OptionTable) Misreadings(j JobText) []Misreading {
+func (t *OptionTable) Misreadings(j JobText) (all []Misreading) {
 	j = t.indexed(j)
 	b := t.newest(j)
-	var all []Misreading
 	for _, o := range j.Own {
 		row := t.row(o.Name, t.to, "", true)
 		if row == nil || j.open(o) {

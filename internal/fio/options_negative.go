@@ -1,6 +1,7 @@
 package fio
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -51,9 +52,7 @@ func (t *OptionTable) negative(o Option, b build) *Misreading {
 		if !is {
 			return nil
 		}
-		if newest == nil {
-			newest = row
-		}
+		newest = cmp.Or(newest, row)
 		if refused = refused || n.refused; !n.refused && !slices.Contains(taken, n) {
 			taken = append(taken, n)
 		}

@@ -10,12 +10,11 @@ type Timed struct {
 
 // Latencies are those by which a result is known. A durable write takes as long as its sync; the completion
 // latencies of several directions are one distribution where their bins are known, and else one each.
-func (r *Result) Latencies() []Timed {
+func (r *Result) Latencies() (all []Timed) {
 	t := r.Total
 	if t.Sync.Lat.Measured() {
 		return []Timed{{"sync", t.Sync.Lat}}
 	}
-	var all []Timed
 	sum := &fio.Hist{}
 	binned := true
 	for i, d := range t.Directions() {

@@ -54,7 +54,7 @@ func writeTogether(b *strings.Builder, id int, name string, part *fio.JobFile) e
 	if err := part.Writable(); err != nil {
 		return err
 	}
-	role, size := together(part, part.Jobs())
+	role, size := together(part)
 	placed, err := unplace(part)
 	if err != nil {
 		return err
@@ -167,10 +167,10 @@ func writeScenario(b *strings.Builder, id int, s fio.Section) error {
 }
 
 // together is the role of jobs that run at once, and the size of the file they share.
-func together(job *fio.JobFile, jobs []int) (topology.Role, units.Bytes) {
-	role, size := topology.Data, units.Bytes(0)
-	for _, i := range jobs {
-		w, err := fio.WorkloadOf("", job.Effective(i))
+func together(job *fio.JobFile) (role topology.Role, size units.Bytes) {
+	role = topology.Data
+	for _, s := range job.EachJob() {
+		w, err := fio.WorkloadOf("", s)
 		if err == nil && w.SyncEvery > 0 && w.Sequential {
 			role = topology.WAL
 		}

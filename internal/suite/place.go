@@ -122,13 +122,11 @@ func Directory(section fio.Section) string {
 
 // Outside are the paths that a job file from elsewhere names itself: whole paths of files, and
 // directories.
-func (s Scenario) Outside() []string {
+func (s Scenario) Outside() (paths []string) {
 	if !s.AsIs {
 		return nil
 	}
-	var paths []string
-	for _, i := range s.Job.Jobs() {
-		eff := s.Job.Effective(i)
+	for _, eff := range s.Job.EachJob() {
 		if dir := Directory(eff); dir != "" {
 			paths = append(paths, fio.Workload{Filename: dir}.Files()...) // a list of them is written like one of files
 			continue
@@ -151,12 +149,11 @@ func (s Scenario) On(device string) Scenario {
 	if !s.AsIs {
 		return s
 	}
-	sections := slices.Clone(s.Job.Sections)
-	s.Job.Sections = sections
-	for _, i := range s.Job.Jobs() {
-		if eff := s.Job.Effective(i); Directory(eff) == "" && len(Files(eff)) == 0 {
+	s.Job.Sections = slices.Clone(s.Job.Sections)
+	for i, eff := range s.Job.EachJob() {
+		if section := &s.Job.Sections[i]; Directory(eff) == "" && len(Files(eff)) == 0 {
 			own := fio.Option{Name: "filename", Value: fioPath(device)}
-			sections[i].Options = append([]fio.Option{own}, sections[i].Options...)
+			section.Options = append([]fio.Option{own}, section.Options...)
 		}
 	}
 	return s
@@ -179,8 +176,7 @@ func (s Scenario) Workloads() ([]fio.Workload, error) {
 func (s Scenario) WorkloadsOn(file string) ([]fio.Workload, error) {
 	job := s.Place(file)
 	var loads []fio.Workload
-	for _, i := range job.Jobs() {
-		section := job.Effective(i)
+	for _, section := range job.EachJob() {
 		w, err := fio.WorkloadOf(section.Name, section)
 		if err != nil {
 			where := s.Name

@@ -64,17 +64,14 @@ func (s Scenario) Takes() time.Duration {
 // The YAML of `postgres:`, of a suite and of a scenario.
 type (
 	serverYAML struct {
-		Scale    string            `yaml:"scale"`
-		Memory   size              `yaml:"memory"`
-		Settings map[string]string `yaml:"settings"`
+		Scale    string
+		Memory   size
+		Settings map[string]string
 	}
 	postgresYAML struct {
-		Builtin      string `yaml:"builtin"`
-		Script       string `yaml:"script"`
-		Clients      []int  `yaml:"clients"`
-		Connect      string `yaml:"connect"`
-		Before       string `yaml:"before"`
-		Transactions int    `yaml:"transactions"`
+		Builtin, Script, Connect, Before string
+		Clients                          []int
+		Transactions                     int
 	}
 )
 

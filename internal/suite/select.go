@@ -323,8 +323,7 @@ func didYouMean(name string, words []string) string {
 }
 
 // names are those of the scenarios, in the order of their numbers.
-func (s *Suite) names() []string {
-	var names []string
+func (s *Suite) names() (names []string) {
 	for _, c := range s.sorted() {
 		names = append(names, c.Name)
 	}
@@ -368,8 +367,7 @@ func (s *Suite) narrow(sel Selection) (*Suite, error) {
 	return s, nil
 }
 
-func (s *Suite) phases() []string {
-	var phases []string
+func (s *Suite) phases() (phases []string) {
 	for _, c := range s.Scenarios {
 		if c.Phase != "" && !slices.Contains(phases, c.Phase) {
 			phases = append(phases, c.Phase)

@@ -163,13 +163,19 @@ func (m Metric) Print(v Value) string {
 	return v.Latency.String()
 }
 
-// Op is a comparison: <, <=, > or >=.
+// Op is a comparison: <, <=, > or >=, and of others than thresholds = and != too.
 type Op string
 
 // Holds says whether a figure compares with a limit as the threshold wants.
-func (o Op) Holds(figure, limit Value) bool {
-	a, b := figure.Base(), limit.Base()
+func (o Op) Holds(figure, limit Value) bool { return o.Compares(figure.Base(), limit.Base()) }
+
+// Compares says whether one number compares with another so.
+func (o Op) Compares(a, b float64) bool {
 	switch o {
+	case "=":
+		return a == b
+	case "!=":
+		return a != b
 	case "<":
 		return a < b
 	case "<=":
@@ -186,8 +192,7 @@ func (o Op) Holds(figure, limit Value) bool {
 func (t Threshold) MarshalText() ([]byte, error) { return []byte(t.Text), nil }
 
 // UnmarshalText reads a threshold.
-func (t *Threshold) UnmarshalText(text []byte) error {
-	var err error
+func (t *Threshold) UnmarshalText(text []byte) (err error) {
 	*t, err = ParseThreshold(string(text))
 	return err
 }

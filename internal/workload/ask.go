@@ -2,6 +2,7 @@ package workload
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -36,14 +37,22 @@ var errNoAnswers = errors.New("the answers ended before the questions did")
 // again, with the reason.
 func Ask(in io.Reader, out io.Writer) (string, error) {
 	a := asker{bufio.NewScanner(in), out}
-	head, err := a.all("", []question{
+	text := ""
+	for _, q := range []question{
 		{"workload", "name of the application", "app", false},
 		{"capacity", "how much data it holds", "100GiB", false},
-	}, "streams: [{does: random read, block: 4KiB, rate: 1 IOPS}]\n")
-	if err != nil {
-		return "", err
+	} {
+		line := func(answer string) string { return text + q.key + ": " + answer + "\n" }
+		answer, err := a.ask(q, func(s string) error {
+			const rest = "streams: [{does: random read, block: 4KiB, rate: 1 IOPS}]\n" // makes a whole file of it
+			return reason(Parse("app.yaml", []byte(line(s)+rest)))
+		})
+		if err != nil {
+			return "", err
+		}
+		text = line(answer)
 	}
-	text := head + "streams:\n"
+	text += "streams:\n"
 	for n := 1; ; n++ {
 		stream, err := a.stream(text)
 		if err != nil {
@@ -86,35 +95,18 @@ func (a asker) ask(q question, check func(string) error) (string, error) {
 			return "", errors.Join(a.in.Err(), errNoAnswers)
 		}
 		answer := strings.TrimSpace(a.in.Text())
-		if answer == "" {
-			answer = q.otherwise
-		}
-		if answer == "" && !q.optional {
-			fmt.Fprintln(a.out, "  an answer is needed")
-			continue
-		}
+		answer = cmp.Or(answer, q.otherwise)
+		var err error
 		if answer != "" {
-			if err := check(answer); err != nil {
-				fmt.Fprintf(a.out, "  %v\n", err)
-				continue
-			}
+			err = check(answer)
+		} else if !q.optional {
+			err = errors.New("an answer is needed")
 		}
-		return answer, nil
-	}
-}
-
-// all asks questions whose answers are lines of YAML; rest makes a whole file of what is there so
-// far.
-func (a asker) all(text string, questions []question, rest string) (string, error) {
-	for _, q := range questions {
-		answer, err := a.ask(q,
-			func(s string) error { return reason(Parse("app.yaml", []byte(text+q.key+": "+s+"\n"+rest))) })
-		if err != nil {
-			return "", err
+		if err == nil {
+			return answer, nil
 		}
-		text += q.key + ": " + answer + "\n"
+		fmt.Fprintf(a.out, "  %v\n", err)
 	}
-	return text, nil
 }
 
 // reason is a mistake without its place, which a person who answers does not see.

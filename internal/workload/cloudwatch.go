@@ -262,7 +262,7 @@ func From(data []byte, every time.Duration) ([]Observed, error) {
 		return observed(data, iostatJSON, iostat)
 	case bytes.HasPrefix(start, []byte("{")):
 		return observed(data, cloudWatchJSON, fromCloudWatch)
-	case bytes.Contains(bytes.ToLower(firstLine(start)), []byte(",volume")) && bytes.Contains(start, []byte("Volume")):
+	case strings.Contains(strings.ToLower(text.FirstLine(string(start))), ",volume") && bytes.Contains(start, []byte("Volume")):
 		return observed(data, cloudWatchCSV, fromCloudWatch)
 	case bytes.HasPrefix(start, []byte(sadfHead)):
 		return observed(data, sadfText, sar)
@@ -283,11 +283,6 @@ func observed[T any](
 		return nil, err
 	}
 	return of(all)
-}
-
-func firstLine(b []byte) []byte {
-	line, _, _ := bytes.Cut(b, []byte("\n"))
-	return line
 }
 
 // WriteSeries writes what was observed from start on as a table of CloudWatch's EBS metrics, which

@@ -49,14 +49,14 @@ const (
 // Job is a fio job with the reason of each section.
 type Job struct {
 	Name     string
-	Comment  []string
+	Comment  text.Lines
 	Sections []JobSection
 }
 
 // JobSection is a section and why it is as it is.
 type JobSection struct {
 	fio.Section
-	Comment []string
+	Comment text.Lines
 }
 
 // File is the job without its comments.
@@ -82,11 +82,7 @@ func (j *Job) Text() string {
 		comment(s.Comment)
 		fmt.Fprintf(&b, "[%s]\n", s.Name)
 		for _, o := range s.Options {
-			if o.Bare {
-				fmt.Fprintln(&b, o.Name)
-			} else {
-				fmt.Fprintf(&b, "%s=%s\n", o.Name, o.Value)
-			}
+			fmt.Fprintln(&b, o)
 		}
 	}
 	return b.String()
@@ -101,7 +97,7 @@ type part struct {
 	iops  units.IOPS
 	jobs  int
 	depth int
-	why   []string
+	why   text.Lines
 }
 
 // Job is the fio job that asks for the demand: a section for each direction of each stream, and one
@@ -112,15 +108,14 @@ func (d *Demand) Job(o JobOptions) *Job {
 	total, cut := d.runtime(o.Runtime)
 	j := &Job{Name: d.Name + ".fio"}
 	about := strings.Join(strings.Fields(d.About), " ")
-	j.Comment = append(j.Comment, "The demand "+d.Name+": "+cmp.Or(about, "written by plimsoll workload"))
+	j.Comment.Say("The demand %s: %s", d.Name, cmp.Or(about, "written by plimsoll workload"))
 	peak, mean := d.Peak(), d.Mean()
-	j.Comment = append(j.Comment,
-		fmt.Sprintf("At peak %v IOPS and %v, on average %v IOPS and %v.", peak.IOPS, peak.Rate, mean.IOPS, mean.Rate))
+	j.Comment.Say("At peak %v IOPS and %v, on average %v IOPS and %v.", peak.IOPS, peak.Rate, mean.IOPS, mean.Rate)
 	if cut {
-		j.Comment = append(j.Comment, fmt.Sprintf("Cut to %s: at most %d bursts are written out.", Time(total), mostBursts))
+		j.Comment.Say("Cut to %s: at most %d bursts are written out.", Time(total), mostBursts)
 	}
 	if o.Filename == "" && o.Directory == "" {
-		j.Comment = append(j.Comment, "Run it with its place: TARGET=/dev/nvme1n1 fio "+j.Name+" (it writes there)")
+		j.Comment.Say("Run it with its place: TARGET=/dev/nvme1n1 fio %s (it writes there)", j.Name)
 	}
 	j.Sections = append(j.Sections, d.global(o, total))
 	for _, p := range d.parts(o) {
@@ -180,17 +175,12 @@ func (d *Demand) global(o JobOptions, total time.Duration) JobSection {
 	return s
 }
 
-func (s *JobSection) say(format string, args ...any) {
-	s.Comment = append(s.Comment, fmt.Sprintf(format, args...))
-}
-
 func (s *JobSection) set(name, value string) {
 	s.Options = append(s.Options, fio.Option{Name: name, Value: value, Bare: value == ""})
 }
 
 // parts splits streams that read and write.
-func (d *Demand) parts(o JobOptions) []part {
-	var parts []part
+func (d *Demand) parts(o JobOptions) (parts []part) {
 	for i := range d.Streams {
 		s := &d.Streams[i]
 		for _, read := range []bool{true, false} {
@@ -212,11 +202,6 @@ func (d *Demand) parts(o JobOptions) []part {
 	return parts
 }
 
-// because keeps a reason.
-func (p *part) because(format string, args ...any) {
-	p.why = append(p.why, fmt.Sprintf(format, args...))
-}
-
 // size works out numjobs and iodepth.
 func (p *part) size(o JobOptions) {
 	threads := max(p.Threads, 1)
@@ -226,31 +211,30 @@ func (p *part) size(o JobOptions) {
 	switch {
 	case o.Depth > 0:
 		p.depth = o.Depth
-		p.because("iodepth as asked for; %s IOPS per job × %s = %s in flight, which needs less",
+		p.why.Say("iodepth as asked for; %s IOPS per job × %s = %s in flight, which needs less",
 			units.IOPS(each), units.LatencyOf(o.Latency), units.IOPS(inFlight))
 	case p.Depth > 0:
 		p.depth = min(p.Depth*threads/p.jobs, 1024)
-		p.because("iodepth: each of %d threads keeps %d in flight", threads, p.Depth)
+		p.why.Say("iodepth: each of %d threads keeps %d in flight", threads, p.Depth)
 	default:
 		p.depth = min(max(int(math.Ceil(inFlight*room-1e-9)), 1), mostDepth)
-		p.because("iodepth: %s IOPS per job × %s = %s in flight, × %d for room: %d",
+		p.why.Say("iodepth: %s IOPS per job × %s = %s in flight, × %d for room: %d",
 			units.IOPS(each), units.LatencyOf(o.Latency), units.IOPS(inFlight), room, p.depth)
 		if threads > mostJobs {
 			p.depth = max(p.depth, (threads+p.jobs-1)/p.jobs)
 		}
 	}
 	if threads > mostJobs {
-		p.because("%d threads are %d jobs of depth %d", threads, p.jobs, p.depth)
+		p.why.Say("%d threads are %d jobs of depth %d", threads, p.jobs, p.depth)
 	}
 }
 
 // sections is one section, or one for each burst of the time.
-func (p *part) sections(o JobOptions, total time.Duration) []JobSection {
+func (p *part) sections(o JobOptions, total time.Duration) (all []JobSection) {
 	first := p.section(o)
 	if p.Burst == nil {
 		return []JobSection{first}
 	}
-	var all []JobSection
 	n := int((total - p.Burst.After + p.Burst.Every - 1) / p.Burst.Every)
 	for k := range max(n, 1) {
 		one := first
@@ -277,7 +261,7 @@ func (p *part) section(o JobOptions) JobSection {
 		share = fmt.Sprintf(", %s of them", text.Share(float64(p.iops/p.IOPS)))
 	}
 	block := p.MeanBlock()
-	s.say("%s: %v IOPS%s of %s = %v over %d jobs", p.name, p.iops, share, p.blockText(), units.Rate(float64(p.iops)*block),
+	s.Comment.Say("%s: %v IOPS%s of %s = %v over %d jobs", p.name, p.iops, share, p.blockText(), units.Rate(float64(p.iops)*block),
 		p.jobs)
 	s.set("new_group", "")
 	s.set("rw", map[bool]string{true: "rand"}[p.Random]+map[bool]string{true: "read", false: "write"}[p.read])
@@ -289,7 +273,7 @@ func (p *part) section(o JobOptions) JobSection {
 	s.set("iodepth", strconv.Itoa(p.depth))
 	s.Comment = append(s.Comment, p.why...)
 	if depth, iops := p.jobs*p.depth, float64(p.iops); depth > 16 && float64(depth)/iops > 0.1 {
-		s.say("%s in flight are %s of queue at %v IOPS: once the storage falls behind, this depth itself makes such "+
+		s.Comment.Say("%s in flight are %s of queue at %v IOPS: once the storage falls behind, this depth itself makes such "+
 			"latencies", units.IOPS(depth), units.LatencyOf(time.Duration(float64(depth)/iops*float64(time.Second))), p.iops)
 	}
 	p.region(&s, o)
@@ -300,9 +284,9 @@ func (p *part) section(o JobOptions) JobSection {
 	}
 	if p.Poisson && len(p.Blocks) == 1 {
 		s.set("rate_process", "poisson")
-		s.say("poisson arrivals need fio 3.29 or newer; older ones keep the wrong rate (fio issue 1290)")
+		s.Comment.Say("poisson arrivals need fio 3.29 or newer; older ones keep the wrong rate (fio issue 1290)")
 	} else if p.Poisson {
-		s.say("arrivals are paced: fio's poisson process keeps no rate with mixed sizes (fio issue 332)")
+		s.Comment.Say("arrivals are paced: fio's poisson process keeps no rate with mixed sizes (fio issue 332)")
 	}
 	return s
 }
@@ -330,7 +314,7 @@ func (p *part) blockOptions(s *JobSection, block float64) {
 			split[i] = b.Size.Suffixed() + "/" + strconv.FormatFloat(b.Share*100, 'f', -1, 64)
 		}
 		s.set("bssplit", strings.Join(split, ":"))
-		s.say("rate: %s IOPS per job × a mean block of %v; rate_iops would count bytes of the smallest block (fio "+
+		s.Comment.Say("rate: %s IOPS per job × a mean block of %v; rate_iops would count bytes of the smallest block (fio "+
 			"issue 1290)", units.IOPS(float64(p.iops)/float64(p.jobs)), units.Bytes(block+0.5))
 	}
 	s.set("rate", units.Bytes(max(math.Round(rate), 1)).Suffixed())
@@ -354,7 +338,7 @@ func (p *part) region(s *JobSection, o JobOptions) {
 	each = max(each/largest*largest, largest)
 	s.set("size", each.Suffixed())
 	s.set("offset_increment", each.Suffixed())
-	s.say("each job has %v of its own, so that no two touch the same blocks", each)
+	s.Comment.Say("each job has %v of its own, so that no two touch the same blocks", each)
 }
 
 // Time prints a duration as fio reads it: 90s, 1500ms.

@@ -188,9 +188,8 @@ func byJob(job fio.Section, name string) bool {
 
 // Differences are the options of the jobs of two texts that are not the same, job by job, as "[a] rw=read";
 // none where both do the same.
-func Differences(a, b *fio.JobFile) []string {
+func Differences(a, b *fio.JobFile) (all []string) {
 	one, other := jobsOf(a), jobsOf(b)
-	var all []string
 	for i := range max(len(one), len(other)) {
 		var x, y []string
 		if i < len(one) {

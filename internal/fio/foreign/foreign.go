@@ -317,9 +317,7 @@ func (j *job) option(key, value string) {
 	case "runtime":
 		j.Runtime = took(value)
 	case "lat.of":
-		if j.latencyOf == "" {
-			j.latencyOf = value
-		}
+		j.latencyOf = cmp.Or(j.latencyOf, value)
 	case "unsynced":
 		j.void = value
 	case "place":
@@ -372,9 +370,9 @@ func (j *job) figure(key, value string) bool {
 	case "bytes":
 		d.Bytes = units.Bytes(min(rate(value+"/s"), 1<<53))
 	case "n":
-		d.N = uint64(min(number(value), 1<<53))
+		d.N = count(value)
 	case "events":
-		j.any.Clat.N = uint64(min(number(value), 1<<53))
+		j.any.Clat.N = count(value)
 	case "mean":
 		d.Clat.Mean = float64(took(value))
 	case "sum":
@@ -677,6 +675,9 @@ func number(s string) float64 {
 	v, _ := fiotext.ParseNum(strings.ReplaceAll(s, " ", "")).Value()
 	return v
 }
+
+// count reads a number of things.
+func count(s string) uint64 { return uint64(min(number(s), 1<<53)) }
 
 // plain writes the number at the start of a figure with a point and nothing else.
 func plain(s string) string {

@@ -11,8 +11,7 @@ import (
 	"plimsoll/internal/units"
 )
 
-func (p *jsonParser) latency(unit time.Duration) fio.Latency {
-	var l fio.Latency
+func (p *jsonParser) latency(unit time.Duration) (l fio.Latency) {
 	p.object(func(key []byte) {
 		switch string(key) {
 		case "min":
@@ -117,8 +116,7 @@ func (p *jsonParser) shares() []fio.Share {
 }
 
 // buckets reads {"2": 0.0, …, ">=2000": 0.1} and keeps those that are not empty.
-func (p *jsonParser) buckets(unit time.Duration) []fio.Bucket {
-	var list []fio.Bucket
+func (p *jsonParser) buckets(unit time.Duration) (list []fio.Bucket) {
 	p.object(func(key []byte) {
 		share := p.percent()
 		if share == 0 {

@@ -608,8 +608,7 @@ func (m *mixedReader) takeText() {
 // joinForms makes one of a run that was printed in several forms (--output-format=json,normal or
 // terse,json). The form with the most digits stays: the document, else the text; the text has the
 // status groups.
-func joinForms(outs []*fio.Output) []*fio.Output {
-	var kept []*fio.Output
+func joinForms(outs []*fio.Output) (kept []*fio.Output) {
 	begin := map[firstRow][]*fio.Output{} // those with the same first row, which alone can be one run
 	for _, o := range outs {
 		begin[rowOf(o)] = append(begin[rowOf(o)], o)

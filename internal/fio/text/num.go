@@ -139,8 +139,7 @@ func eachField(line string, read func(name, value string) bool) (good bool) {
 
 // textFields splits "min=2, max=133, avg= 5.59" into pairs; what has no = is a pair with an empty
 // value.
-func textFields(s string) [][2]string {
-	var list [][2]string
+func textFields(s string) (list [][2]string) {
 	for part := range strings.SplitSeq(s, ",") {
 		if n := len(list); n > 0 && part != "" && part[0]-'0' <= 9 && endsInDigit(list[n-1][1]) { // 27,101 or 3,5
 			list[n-1][1] += "," + strings.TrimSpace(part)

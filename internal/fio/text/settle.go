@@ -278,10 +278,7 @@ const aloneInGroup = 0.9
 // oneSize says that I/Os have the block size, or where none is known that of a power of two, within what fio rounds.
 func oneSize(each, bs float64) bool {
 	const rounded = 0.02
-	if bs == 0 {
-		bs = math.Exp2(math.Round(math.Log2(each)))
-	}
-	return math.Abs(each/bs-1) <= rounded
+	return math.Abs(each/cmp.Or(bs, math.Exp2(math.Round(math.Log2(each))))-1) <= rounded
 }
 
 // settle refines a direction. bs is its block size, 0 when not known or not one.
