@@ -183,21 +183,18 @@ func groupOfRow(o *fio.Output, row *fio.Job) bool {
 // withoutQuotes leaves out what a text repeats of a result that stands whole in it: the line with
 // its rate, or its status group, quoted to be talked about.
 func withoutQuotes(outputs []*fio.Output) []*fio.Output {
-	whole := map[string]map[rate]bool{}
+	whole := map[rate]bool{}
 	for _, o := range outputs {
 		if !quotable(o) {
-			if whole[o.Source] == nil {
-				whole[o.Source] = map[rate]bool{}
-			}
 			for _, r := range rates(o) {
-				whole[o.Source][r] = true
+				whole[r] = true
 			}
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(outputs), func(o *fio.Output) bool {
 		all := rates(o)
 		return quotable(o) && len(all) > 0 &&
-			!slices.ContainsFunc(all, func(r rate) bool { return !whole[o.Source][r] })
+			!slices.ContainsFunc(all, func(r rate) bool { return !whole[r] })
 	})
 }
 
@@ -210,8 +207,8 @@ func quotable(o *fio.Output) bool {
 
 // rate is a printed rate of a direction.
 type rate struct {
-	direction, iops string
-	bw              units.Rate
+	source, direction, iops string
+	bw                      units.Rate
 }
 
 // rates are those of an output's rows, with bandwidth and without, and of its status groups.
@@ -219,7 +216,7 @@ func rates(o *fio.Output) (list []rate) {
 	bare := quotable(o)
 	for _, j := range o.Jobs {
 		for i, d := range j.Directions() {
-			one, bw := rate{direction: fio.DirectionNames[i], iops: d.Printed["iops"]}, d.Printed["bw"]
+			one, bw := rate{o.Source, fio.DirectionNames[i], d.Printed["iops"], 0}, d.Printed["bw"]
 			if one.iops == "" {
 				continue
 			}
@@ -234,7 +231,7 @@ func rates(o *fio.Output) (list []rate) {
 	}
 	for _, g := range o.Groups {
 		for name, r := range g.Directions {
-			list = append(list, rate{direction: name, bw: r.BW})
+			list = append(list, rate{o.Source, name, "", r.BW})
 		}
 	}
 	return list

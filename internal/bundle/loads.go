@@ -298,7 +298,7 @@ func endedBySize(r *result.Result, w fio.Workload) bool {
 	if w.Size == 0 || len(r.Workloads) > 1 {
 		return true
 	}
-	for _, limit := range []string{"io_size", "io_limit", "loops", "number_ios", "steadystate", "fill_device", "verify"} {
+	for limit := range strings.FieldsSeq("io_size io_limit loops number_ios steadystate fill_device verify") {
 		for _, j := range r.Jobs {
 			if _, given := j.Options[limit]; given {
 				return true

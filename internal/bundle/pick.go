@@ -370,7 +370,7 @@ func percentile(percent float64) func(*fio.Latency) float64 {
 
 // Runs are those of the runs below a directory that have a result which fulfils all conditions, ordered
 // by their first one.
-func (p Pick) Runs(dir string, runs []Run) ([]Run, error) {
+func (p Pick) Runs(dir string, runs []Run) (picked []Run, err error) {
 	var results, firsts []*result.Result
 	of := map[*result.Result]Run{}
 	for _, run := range runs {
@@ -393,7 +393,6 @@ func (p Pick) Runs(dir string, runs []Run) ([]Run, error) {
 	if _, err := p.Of(results); errors.Is(err, ErrKey) {
 		return nil, err
 	}
-	var picked []Run
 	for _, r := range p.chosen(firsts) {
 		picked = append(picked, of[r])
 	}

@@ -321,7 +321,7 @@ func (o Option) String() string {
 	if o.Bare {
 		return o.Name
 	}
-	return o.Name + "=" + o.Pad + o.Value
+	return o.Name + "=" + o.raw()
 }
 
 // Writable says why Text would not be read as these sections and options: fio has no way to write

@@ -33,8 +33,9 @@ type OptionTable struct {
 	asked    *sync.Map // the nearest name by the wrong one
 }
 
-// BuiltinOptions is the table of fio 3.16 and all later versions, whose options count when no version is
-// named: an option is in it when one of these versions has it. The head of options.tsv has its sources.
+// BuiltinOptions is the table of fio 3.16 and all later versions, whose options count when no
+// version is named: an option is in it when one of these versions has it. The head of options.tsv
+// has its sources.
 var BuiltinOptions = sync.OnceValue(func() *OptionTable {
 	return newOptionTable(versionIndex(Version{3, 16}), len(optionVersions)-1)
 })
@@ -89,7 +90,7 @@ func newOptionTable(from, to int) *OptionTable {
 
 // otherEngineNames are taken for an engine's name beside those of the engines: aliases, and the
 // word ahead of the path of a plugin.
-var otherEngineNames = []string{"aio", "linuxaio", "external", "rados", "cpu"}
+var otherEngineNames = strings.Fields("aio linuxaio external rados cpu")
 
 func (t *OptionTable) add(r *optionRow) {
 	t.rows[r.name] = append(t.rows[r.name], r)

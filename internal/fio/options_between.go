@@ -93,7 +93,7 @@ func (p *together) zones() {
 
 // tooSmall is a size below one block.
 func (p *together) tooSmall() {
-	for _, other := range []string{"bsrange", "bssplit", "filesize", "bs_unaligned", "min_bs", "nrfiles", "zonemode"} {
+	for other := range strings.FieldsSeq("bsrange bssplit filesize bs_unaligned min_bs nrfiles zonemode") {
 		if _, given := p.last(other); given {
 			return
 		}

@@ -190,7 +190,7 @@ func (t *OptionTable) nameRefusal(j JobText, o Option, of jobEngine) *Refusal {
 }
 
 // directions are the words that no option but rw takes, of fio or of any engine.
-var directions = []string{"randread", "randwrite", "randrw", "randtrim", "readwrite", "trimwrite", "randtrimwrite"}
+var directions = strings.Fields("randread randwrite randrw randtrim readwrite trimwrite randtrimwrite")
 
 // absence says whether other versions have an option.
 func (t *OptionTable) absence(name string) string {

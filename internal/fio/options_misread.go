@@ -179,21 +179,9 @@ func (r *optionRow) lost(part string, read numberRead) *Misreading {
 func timeMeant(given string) string {
 	digits := given[:len(given)-len(strings.TrimLeft(given, "0123456789"))]
 	unit := strings.ToLower(strings.TrimSpace(given[len(digits):]))
-	for _, u := range []struct{ prefix, unit string }{
-		{"sec", "s"},
-		{"min", "m"},
-		{"hour", "h"},
-		{"hr", "h"},
-		{"day", "d"},
-		{"mic", "us"},
-		{"mil", "ms"},
-		{"s", "s"},
-		{"m", "m"},
-		{"h", "h"},
-		{"d", "d"},
-	} {
-		if strings.HasPrefix(unit, u.prefix) && !hasDigit(unit) {
-			return digits + u.unit
+	for word := range strings.FieldsSeq("sec=s min=m hour=h hr=h day=d mic=us mil=ms s=s m=m h=h d=d") {
+		if start, known, _ := strings.Cut(word, "="); strings.HasPrefix(unit, start) && !hasDigit(unit) {
+			return digits + known
 		}
 	}
 	return ""

@@ -15,9 +15,8 @@ import (
 var minus = regexp.MustCompile(`^[ \t]*-\d`)
 
 // signed are options that take numbers below 0, or of which -1 is a plain way to say none, any or without end.
-var signed = []string{
-	"flow", "randseed", "uid", "gid", "gtod_cpu", "cpumask", "loops", "log_alternate_epoch_clock_id", "job_start_clock_id",
-}
+var signed = strings.Fields(
+	"flow randseed uid gid gtod_cpu cpumask loops log_alternate_epoch_clock_id job_start_clock_id")
 
 // negativeNumber is the row's view of such a value.
 type negativeNumber struct {

@@ -407,7 +407,7 @@ func loadsOf(j *Job, global Options, loads namedLoads, alone bool) []Workload {
 func (o Options) Section(name string) Section {
 	s := Section{Name: name}
 	for _, key := range slices.Sorted(maps.Keys(o)) {
-		s.Options = append(s.Options, Option{Name: key, Value: o[key], Bare: o[key] == ""})
+		s.Set(key, o[key])
 	}
 	return s
 }

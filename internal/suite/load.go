@@ -71,8 +71,8 @@ func Load(file string) (*Suite, error) {
 	return Parse(file, data)
 }
 
-// The YAML of a suite (docs/suites.md), whose keys are the names of fields in lower case. Options keep
-// their order, since people compare command lines.
+// The YAML of a suite (docs/suites.md), whose keys are the names of fields in lower case. Options
+// keep their order, since people compare command lines.
 type suiteYAML struct {
 	Name, Description, Files, Main              string
 	Cooldown, Runtime, Ramp                     *duration

@@ -3,6 +3,7 @@ package workload
 import (
 	"bufio"
 	"cmp"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -12,23 +13,21 @@ import (
 	"plimsoll/internal/yamlfile"
 )
 
-// question is one line of a stream's description, and the answer that Enter stands for.
-type question struct {
-	key, text, otherwise string
-	optional             bool
-}
+// question is one line of a description: its key, the answer that Enter stands for, what stands in
+// until it is answered, and what is asked.
+type question struct{ key, otherwise, meanwhile, text string }
 
-var aboutStream = []question{
-	{"name", "name of the stream", "main", false},
-	{"does", "sequential or random, then read, write or readwrite", "random readwrite", false},
-	{"reads", "share of its I/Os that read", "70%", false},
-	{"block", "size of an I/O, or a mix such as {8KiB: 60%, 32KiB: 40%}", "8KiB", false},
-	{"threads", "threads that do it at once", "16", false},
-	{"rate", "rate, such as 1280 IOPS, 80MiB/s or 5MiB/s per thread", "", false},
-	{"sync", "sync after its writes: none, fdatasync, fsync or dsync", "none", false},
-	{"latency", "latency that it tolerates, such as {p99: 10ms, over: {1s: 1%}}; empty for any", "", true},
-	{"burst", "bursts, such as {for: 5s, every: 30s}; empty if it always runs", "", true},
-}
+//go:embed questions.tsv
+var questionText string
+
+// aboutStream are the questions about a stream.
+var aboutStream = func() (all []question) {
+	for line := range strings.Lines(questionText) {
+		col := strings.Split(strings.TrimSpace(line), "\t")
+		all = append(all, question{col[0], col[1], col[2], col[3]})
+	}
+	return all
+}()
 
 // errNoAnswers is returned when the input ends before the questions do.
 var errNoAnswers = errors.New("the answers ended before the questions did")
@@ -39,8 +38,8 @@ func Ask(in io.Reader, out io.Writer) (string, error) {
 	a := asker{bufio.NewScanner(in), out}
 	text := ""
 	for _, q := range []question{
-		{"workload", "name of the application", "app", false},
-		{"capacity", "how much data it holds", "100GiB", false},
+		{"workload", "app", "", "name of the application"},
+		{"capacity", "100GiB", "", "how much data it holds"},
 	} {
 		line := func(answer string) string { return text + q.key + ": " + answer + "\n" }
 		answer, err := a.ask(q, func(s string) error {
@@ -59,7 +58,7 @@ func Ask(in io.Reader, out io.Writer) (string, error) {
 			return "", err
 		}
 		text += stream
-		more, err := a.ask(question{"", "another stream? yes or no", "no", false}, func(s string) error {
+		more, err := a.ask(question{text: "another stream? yes or no", otherwise: "no"}, func(s string) error {
 			if s != "yes" && s != "no" && s != "y" && s != "n" {
 				return errors.New("want yes or no")
 			}
@@ -99,7 +98,7 @@ func (a asker) ask(q question, check func(string) error) (string, error) {
 		var err error
 		if answer != "" {
 			err = check(answer)
-		} else if !q.optional {
+		} else if !strings.Contains(q.text, "; empty ") {
 			err = errors.New("an answer is needed")
 		}
 		if err == nil {
@@ -123,14 +122,7 @@ func (a asker) stream(before string) (string, error) {
 		text, sep := before, "  - "
 		// Keys that are not answered yet stand in with what goes with anything.
 		for _, q := range aboutStream {
-			v := with[q.key]
-			if v == "" {
-				v = map[string]string{
-					"name": "unnamed", "does": "random write", "block": "4KiB", "threads": "1",
-					"rate": "1 IOPS",
-				}[q.key]
-			}
-			if v != "" {
+			if v := cmp.Or(with[q.key], q.meanwhile); v != "" {
 				text += sep + q.key + ": " + v + "\n"
 				sep = "    "
 			}

@@ -156,27 +156,23 @@ func (d *Demand) runtime(wanted time.Duration) (total time.Duration, cut bool) {
 
 func (d *Demand) global(o JobOptions, total time.Duration) JobSection {
 	s := JobSection{Section: fio.Section{Name: "global"}}
-	s.set("ioengine", "libaio")
-	s.set("direct", "1")
+	s.Set("ioengine", "libaio")
+	s.Set("direct", "1")
 	switch {
 	case o.Filename != "":
-		s.set("filename", strings.ReplaceAll(o.Filename, ":", `\:`))
+		s.Set("filename", strings.ReplaceAll(o.Filename, ":", `\:`))
 	case o.Directory != "":
-		s.set("directory", strings.ReplaceAll(o.Directory, ":", `\:`))
-		s.set("filename", d.Name+".data")
+		s.Set("directory", strings.ReplaceAll(o.Directory, ":", `\:`))
+		s.Set("filename", d.Name+".data")
 	default:
-		s.set("filename", "${TARGET}")
+		s.Set("filename", "${TARGET}")
 	}
-	s.set("time_based", "")
-	s.set("runtime", Time(total))
-	s.set("group_reporting", "")
-	s.set("refill_buffers", "1")
-	s.set("log_avg_msec", "1000")
+	s.Set("time_based", "")
+	s.Set("runtime", Time(total))
+	s.Set("group_reporting", "")
+	s.Set("refill_buffers", "1")
+	s.Set("log_avg_msec", "1000")
 	return s
-}
-
-func (s *JobSection) set(name, value string) {
-	s.Options = append(s.Options, fio.Option{Name: name, Value: value, Bare: value == ""})
 }
 
 // parts splits streams that read and write.
@@ -246,9 +242,9 @@ func (p *part) sections(o JobOptions, total time.Duration) (all []JobSection) {
 			one.Comment = nil
 		}
 		if delay := p.Burst.After + time.Duration(k)*p.Burst.Every; delay > 0 {
-			one.set("startdelay", Time(delay))
+			one.Set("startdelay", Time(delay))
 		}
-		one.set("runtime", Time(p.Burst.For))
+		one.Set("runtime", Time(p.Burst.For))
 		all = append(all, one)
 	}
 	return all
@@ -261,16 +257,16 @@ func (p *part) section(o JobOptions) JobSection {
 		share = fmt.Sprintf(", %s of them", text.Share(float64(p.iops/p.IOPS)))
 	}
 	block := p.MeanBlock()
-	s.Comment.Say("%s: %v IOPS%s of %s = %v over %d jobs", p.name, p.iops, share, p.blockText(), units.Rate(float64(p.iops)*block),
-		p.jobs)
-	s.set("new_group", "")
-	s.set("rw", map[bool]string{true: "rand"}[p.Random]+map[bool]string{true: "read", false: "write"}[p.read])
+	s.Comment.Say("%s: %v IOPS%s of %s = %v over %d jobs", p.name, p.iops, share, p.blockText(),
+		units.Rate(float64(p.iops)*block), p.jobs)
+	s.Set("new_group", "")
+	s.Set("rw", map[bool]string{true: "rand"}[p.Random]+map[bool]string{true: "read", false: "write"}[p.read])
 	p.blockOptions(&s, block)
-	s.set("numjobs", strconv.Itoa(p.jobs))
+	s.Set("numjobs", strconv.Itoa(p.jobs))
 	if p.depth == 1 {
-		s.set("ioengine", "psync")
+		s.Set("ioengine", "psync")
 	}
-	s.set("iodepth", strconv.Itoa(p.depth))
+	s.Set("iodepth", strconv.Itoa(p.depth))
 	s.Comment = append(s.Comment, p.why...)
 	if depth, iops := p.jobs*p.depth, float64(p.iops); depth > 16 && float64(depth)/iops > 0.1 {
 		s.Comment.Say("%s in flight are %s of queue at %v IOPS: once the storage falls behind, this depth itself makes such "+
@@ -278,12 +274,12 @@ func (p *part) section(o JobOptions) JobSection {
 	}
 	p.region(&s, o)
 	if p.Sync.Kind == "dsync" && !p.read {
-		s.set("sync", "dsync")
+		s.Set("sync", "dsync")
 	} else if p.Sync.Kind != "" && !p.read {
-		s.set(p.Sync.Kind, strconv.Itoa(p.Sync.Each))
+		s.Set(p.Sync.Kind, strconv.Itoa(p.Sync.Each))
 	}
 	if p.Poisson && len(p.Blocks) == 1 {
-		s.set("rate_process", "poisson")
+		s.Set("rate_process", "poisson")
 		s.Comment.Say("poisson arrivals need fio 3.29 or newer; older ones keep the wrong rate (fio issue 1290)")
 	} else if p.Poisson {
 		s.Comment.Say("arrivals are paced: fio's poisson process keeps no rate with mixed sizes (fio issue 332)")
@@ -307,17 +303,17 @@ func (p *part) blockText() string {
 func (p *part) blockOptions(s *JobSection, block float64) {
 	rate := float64(p.iops) * block / float64(p.jobs)
 	if len(p.Blocks) == 1 {
-		s.set("bs", p.Blocks[0].Size.Suffixed())
+		s.Set("bs", p.Blocks[0].Size.Suffixed())
 	} else {
 		split := make([]string, len(p.Blocks))
 		for i, b := range p.Blocks {
 			split[i] = b.Size.Suffixed() + "/" + strconv.FormatFloat(b.Share*100, 'f', -1, 64)
 		}
-		s.set("bssplit", strings.Join(split, ":"))
+		s.Set("bssplit", strings.Join(split, ":"))
 		s.Comment.Say("rate: %s IOPS per job × a mean block of %v; rate_iops would count bytes of the smallest block (fio "+
 			"issue 1290)", units.IOPS(float64(p.iops)/float64(p.jobs)), units.Bytes(block+0.5))
 	}
-	s.set("rate", units.Bytes(max(math.Round(rate), 1)).Suffixed())
+	s.Set("rate", units.Bytes(max(math.Round(rate), 1)).Suffixed())
 }
 
 // region says where each job works: a sequential one in a part of its own, so that no two write the
@@ -327,7 +323,7 @@ func (p *part) region(s *JobSection, o JobOptions) {
 		return
 	}
 	if p.Random || p.jobs == 1 {
-		s.set("size", o.Size.Suffixed())
+		s.Set("size", o.Size.Suffixed())
 		return
 	}
 	each := o.Size / units.Bytes(p.jobs)
@@ -336,8 +332,8 @@ func (p *part) region(s *JobSection, o JobOptions) {
 	}
 	largest := slices.MaxFunc(p.Blocks, func(a, b Block) int { return cmp.Compare(a.Size, b.Size) }).Size
 	each = max(each/largest*largest, largest)
-	s.set("size", each.Suffixed())
-	s.set("offset_increment", each.Suffixed())
+	s.Set("size", each.Suffixed())
+	s.Set("offset_increment", each.Suffixed())
 	s.Comment.Say("each job has %v of its own, so that no two touch the same blocks", each)
 }
 

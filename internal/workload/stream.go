@@ -36,8 +36,10 @@ func (y *streamYAML) into(d *Demand) error {
 
 func (y *streamYAML) does(s *Stream, _ *Demand, here scalar) (err error) {
 	words := strings.Fields(y.Does.text)
-	if !y.Does.given() || len(words) != 2 || words[0] != "random" && words[0] != "sequential" {
-		return cmp.Or(y.Does, here).wrong("does %.60q: want sequential or random, then read, write or readwrite", y.Does.text)
+	unclear := cmp.Or(y.Does, here).wrong("does %.60q: want sequential or random, then read, write or readwrite",
+		y.Does.text)
+	if len(words) != 2 || words[0] != "random" && words[0] != "sequential" {
+		return unclear
 	}
 	s.Random = words[0] == "random"
 	switch words[1] {
@@ -52,7 +54,7 @@ func (y *streamYAML) does(s *Stream, _ *Demand, here scalar) (err error) {
 			return err
 		}
 	default:
-		return y.Does.wrong("does %.60q: want sequential or random, then read, write or readwrite", y.Does.text)
+		return unclear
 	}
 	if y.Reads.given() && words[1] != "readwrite" {
 		return y.Reads.wrong("reads: goes with does: %s readwrite", words[0])

@@ -155,12 +155,10 @@ func (p *jsonParser) job() {
 		named      bool
 		coarse     [3][]fio.Bucket // ns, us, ms
 		tgt        fio.Target
-		mixed      fio.Direction
 		rawTarget  uint64
-		hasTarget  bool
 		nanosecond bool
+		dirs       [3]jsonDir
 	)
-	dirs := [3]jsonDir{}
 	p.object(func(key []byte) {
 		switch string(key) {
 		case "jobname":
@@ -181,14 +179,10 @@ func (p *jsonParser) job() {
 			}
 		case "job options":
 			j.Options = p.options()
-		case "read":
-			dirs[0] = p.direction()
-		case "write":
-			dirs[1] = p.direction()
-		case "trim":
-			dirs[2] = p.direction()
+		case "read", "write", "trim":
+			dirs[slices.Index(fio.DirectionNames[:], string(key))] = p.direction()
 		case "mixed":
-			mixed = p.direction().settle()
+			mixed := p.direction().settle()
 			j.Mixed = &mixed
 		case "total_err":
 			j.TotalErrors = p.count()
@@ -221,7 +215,7 @@ func (p *jsonParser) job() {
 		case "latency_depth":
 			tgt.Depth = int(int32(p.number()))
 		case "latency_target":
-			rawTarget, hasTarget = p.count(), true
+			rawTarget, j.Target = p.count(), &tgt
 		case "latency_percentile":
 			tgt.Percentile = p.number()
 		case "latency_window":
@@ -243,15 +237,14 @@ func (p *jsonParser) job() {
 		j.Runtime = max(j.Runtime, d.Runtime)
 	}
 	if j.Mixed != nil {
-		j.Runtime = max(j.Runtime, mixed.Runtime)
+		j.Runtime = max(j.Runtime, j.Mixed.Runtime)
 	}
-	if hasTarget {
+	if j.Target != nil {
 		unit := time.Microsecond // nanoseconds since 2.99, as the bins are
 		if nanosecond {
 			unit = time.Nanosecond
 		}
 		tgt.Target = fio.Duration(float64(rawTarget), unit)
-		j.Target = &tgt
 	}
 	if j.Name == "All clients" {
 		p.out.AllClients = &j

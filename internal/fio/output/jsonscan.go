@@ -139,8 +139,7 @@ func (s *jsonScan) text() string {
 		return strings.ToValidUTF8(string(raw), "\uFFFD")
 	}
 	var out string
-	quoted := append(append([]byte{'"'}, raw...), '"')
-	if json.Unmarshal(quoted, &out) == nil {
+	if json.Unmarshal(fmt.Appendf(nil, `"%s"`, raw), &out) == nil {
 		return out
 	}
 	return strings.ToValidUTF8(strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(string(raw)), "\uFFFD")
@@ -279,7 +278,7 @@ func (s *jsonScan) skip() []byte {
 		default:
 			s.i++
 		}
-		if depth == 0 && (s.b[s.i-1] == '}' || s.b[s.i-1] == ']' || s.b[s.i-1] == '"') {
+		if depth == 0 && strings.IndexByte(`}]"`, s.b[s.i-1]) >= 0 {
 			return s.b[start:s.i]
 		}
 	}

@@ -467,7 +467,7 @@ func insideJSON(doc []byte, line, depth int) (outs []*fio.Output) {
 func (m *mixedReader) broken(doc []byte, err error) {
 	ended, _ := closed(doc)
 	out, _, partial := parseJSONPrefix(ended)
-	if out == nil && !startsDocument(doc) {
+	if out == nil && !versionFirst.Match(doc) {
 		m.reread(doc)
 		return
 	}
@@ -514,11 +514,8 @@ func endsWithin(out *fio.Output, doc []byte) {
 	}
 }
 
-// startsDocument says that a brace opens a document of fio's: its version is the first key.
-func startsDocument(doc []byte) bool {
-	rest := bytes.TrimLeft(bytes.TrimPrefix(doc, []byte("{")), " \t\r\n")
-	return bytes.HasPrefix(rest, []byte(`"fio version"`))
-}
+// versionFirst is how a document of fio's begins.
+var versionFirst = regexp.MustCompile(`^\{?[ \t\r\n]*"fio version"`)
 
 // maxRereads bounds how often a text is read again behind a brace that was never closed.
 const maxRereads = 64
@@ -665,9 +662,9 @@ func exact(o *fio.Output) int {
 		return 2
 	case fio.Text:
 		return 1
-	case fio.Terse, fio.Logs:
+	default:
+		return 0
 	}
-	return 0
 }
 
 // empty says that of a row no more is there than its name.

@@ -206,11 +206,10 @@ func (t *terseScan) percent() float64 {
 func (t *terseScan) job(directions int) (fio.Job, []fio.Disk) {
 	var j fio.Job
 	j.Group, j.Error = int(t.count()), int(t.count())
-	for i, d := range j.Directions() {
-		if i < directions {
-			*d = t.direction()
-			j.Runtime = max(j.Runtime, d.Runtime)
-		}
+	all := j.Directions()
+	for _, d := range all[:directions] {
+		*d = t.direction()
+		j.Runtime = max(j.Runtime, d.Runtime)
 	}
 	if t.err != nil {
 		return j, nil
@@ -218,7 +217,7 @@ func (t *terseScan) job(directions int) (fio.Job, []fio.Disk) {
 	j.CPU = fio.CPU{
 		User: t.percent(), System: t.percent(), ContextSwitches: t.count(), MajorFaults: t.count(), MinorFaults: t.count(),
 	}
-	for _, label := range []string{"1", "2", "4", "8", "16", "32", ">=64"} {
+	for label := range strings.FieldsSeq("1 2 4 8 16 32 >=64") {
 		j.Depths = append(j.Depths, fio.Share{Label: label, Value: t.percent()})
 	}
 	ends := []time.Duration{2, 4, 10, 20, 50, 100, 250, 500, 750, 1000}

@@ -47,7 +47,7 @@ func (t *Reader) needJob() *textJob {
 		return nil
 	}
 	r := t.need(t.run.results())
-	t.job = &textJob{Job: fio.Job{Name: t.title}, headless: true}
+	t.job = &textJob{Job: fio.Job{Name: t.next.Title}, headless: true}
 	r.jobs = append(r.jobs, t.job)
 	return t.job
 }

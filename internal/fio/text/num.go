@@ -170,5 +170,5 @@ func ParseShare(s string) (float64, bool) {
 	return v, err == nil
 }
 
-// MaxPow10 is above the digits of a number behind its point: what a float64 holds exactly as a power of ten.
+// MaxPow10 is above the digits of a number behind its point: a float64 holds such powers exactly.
 const MaxPow10 = 19

@@ -45,14 +45,10 @@ func (r *textRun) results() bool {
 
 func (t *Reader) startRun() {
 	t.finishRun()
-	t.run = &textRun{
-		out:    &fio.Output{Format: fio.Text, Title: t.title, Command: t.command},
-		echoes: map[textKey]fio.Options{},
-		group:  -1,
-	}
-	t.run.out.Progress, t.run.out.Paced, t.pending, t.paced = t.pending, t.paced, 0, false
-	t.run.out.Messages, t.messages = t.messages, nil
-	t.command, t.closed = "", false
+	out := t.next
+	out.Format = fio.Text
+	t.run = &textRun{out: &out, echoes: map[textKey]fio.Options{}, dates: map[string]string{}, group: -1}
+	t.next, t.closed = fio.Output{Title: out.Title}, false
 }
 
 // need makes sure that there is a run to put figures in; end says that the one at hand is complete.
@@ -61,9 +57,9 @@ func (t *Reader) need(end bool) *textRun {
 	case t.run == nil || end || t.closed && t.run.results():
 		t.startRun()
 	case t.closed: // what stands above the figures is nearer than what stood above the version
-		t.run.out.Title = t.title
-		if t.command != "" {
-			t.run.out.Command, t.command = t.command, ""
+		t.run.out.Title = t.next.Title
+		if t.next.Command != "" {
+			t.run.out.Command, t.next.Command = t.next.Command, ""
 		}
 	}
 	t.closed = false
@@ -101,7 +97,7 @@ func (t *Reader) Finish() {
 		t.unread(cut, "the text ends here, within a number")
 	}
 	t.left, t.host = nil, ""
-	if t.finishRun(); t.pending > 0 { // a run that was cut off
+	if t.finishRun(); t.next.Progress > 0 { // a run that was cut off
 		t.startRun()
 		t.finishRun()
 	}
@@ -338,7 +334,7 @@ func (t *Reader) rate(name, rest, body string) {
 	again := t.run != nil && t.run.group >= 0 && t.run.out.Groups[t.run.group].Directions[name].Printed != nil
 	bare := again || !t.run.results() // sums that somebody quotes below one another, each by name
 	if bare && t.aboveAt == t.n-1 && len(t.above) <= longLabel && strings.HasSuffix(t.above, ":") {
-		t.title = strings.TrimSuffix(t.above, ":")
+		t.next.Title = strings.TrimSuffix(t.above, ":")
 		t.closed = t.closed || again
 	}
 	r := t.need(again)
