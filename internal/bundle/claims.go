@@ -39,8 +39,7 @@ type claim struct {
 	of    string
 }
 
-func claims(lines []string) []claim {
-	var list []claim
+func claims(lines []string) (list []claim) {
 	for i, line := range lines {
 		if len(list) >= mostClaims {
 			break
@@ -101,8 +100,7 @@ const (
 )
 
 // denied says where the text claims another share of slow or fast I/Os than a result's own figures say.
-func (d *Document) denied(r *result.Result, o *fio.Output, alone bool) []string {
-	var list []string
+func (d *Document) denied(r *result.Result, o *fio.Output, alone bool) (list []string) {
 	for _, c := range d.claims {
 		if c.of == "" && !alone || c.of != "" && !isCalled(r, o, c.of) || o.Line <= c.line && c.line <= o.End {
 			continue

@@ -46,8 +46,7 @@ var (
 
 // storageIn finds the volumes that the lines of a text state. Sizes of volumes are GiB, whatever the
 // text calls them.
-func storageIn(lines []string) []stated {
-	var list []stated
+func storageIn(lines []string) (list []stated) {
 	find := volumesInText()
 	for i, line := range lines {
 		if len(line) > maxStated || !strings.ContainsAny(line, "0123456789") || !strings.ContainsAny(line, "xX×*") {
@@ -155,8 +154,7 @@ func (d *Document) storage(o *fio.Output) (decl *topology.Declaration, where str
 
 // array is the one of so many members that the commands above a result build last, of the level if
 // one is given.
-func (d *Document) array(o *fio.Output, members int, level string) *script.Array {
-	var last *script.Array
+func (d *Document) array(o *fio.Output, members int, level string) (last *script.Array) {
 	for _, a := range d.arrays {
 		if a.Members == members && (level == "" || string(a.Level) == level) && (o.Line == 0 || a.Line <= o.Line) {
 			last = a

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"plimsoll/internal/finding"
@@ -196,7 +197,7 @@ func OpenFleet(dir string) (*Fleet, error) {
 			FleetSchema)
 	}
 	if f.State == Finished && sys.Exists(filepath.Join(dir, sums)) {
-		f.distrust(damage(dir, "", largest, fleetFile))
+		f.distrust(damage(dir, "", largest, fleetFile)...)
 	}
 	return &f, nil
 }
@@ -211,15 +212,15 @@ func (f *Fleet) Inspect(dir string) {
 		b, err := h.open(dir)
 		switch {
 		case err != nil:
-			f.distrust([]string{h.Dir + " cannot be read: " + err.Error()})
+			f.distrust(h.Dir + " cannot be read: " + err.Error())
 		case len(b.Damaged) > 0:
-			f.distrust([]string{h.Dir + ": " + b.Damaged[0]})
+			f.distrust(h.Dir + ": " + b.Damaged[0])
 		}
 	}
 }
 
 // distrust makes a fleet run invalid whose files are damaged.
-func (f *Fleet) distrust(damaged []string) {
+func (f *Fleet) distrust(damaged ...string) {
 	if len(damaged) > 0 {
 		f.Verdict, f.Damaged = verdict.Invalid, append(f.Damaged, damaged...)
 		f.Reasons = append([]string{"The run's files are damaged: " + damaged[0] + "."}, f.Reasons...)
@@ -276,4 +277,44 @@ func (f *Fleet) Outcome() string {
 		return string(f.State)
 	}
 	return f.Verdict.Word()
+}
+
+// ListFleets returns the fleet runs below out, newest first, each under the name of its directory.
+// What cannot be read is passed over, as in List.
+func ListFleets(out string) (all []*Fleet, err error) {
+	entries, err := entriesOf(out)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		dir := filepath.Join(out, e.Name())
+		if !IsFleet(dir) {
+			continue
+		}
+		if f, err := OpenFleet(dir); err == nil {
+			f.ID = e.Name()
+			all = append(all, f)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *Fleet) int { return b.Created.Compare(a.Created) })
+	return all, nil
+}
+
+// FleetHosts is the directory below a fleet run that holds the runs of its hosts.
+func FleetHosts(dir string) string { return filepath.Join(dir, "hosts") }
+
+// FleetCheck is what a check of several hosts found. It is printed and not stored.
+type FleetCheck struct {
+	Tool  string         `json:"tool"`
+	Via   string         `json:"via"` // ssh, srun, or a template
+	Hosts []FleetChecked `json:"hosts"`
+	// Findings are about the hosts together: what differs, clocks that are not known well enough.
+	Findings []finding.Finding `json:"findings"`
+}
+
+// FleetChecked is one host of it. Its facts are the settings that should be the same on all hosts.
+type FleetChecked struct {
+	FleetHost
+	Findings []finding.Finding `json:"findings"`
+	Notes    []string          `json:"notes"` // what could not be seen there
 }

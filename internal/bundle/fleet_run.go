@@ -95,7 +95,11 @@ func (f *Fleet) together(of *FleetScenario, hosts []*Bundle) (Scenario, bool) {
 		Start: of.At, Measured: of.Common.Length(), Planned: of.Runtime, Fio: found.Result.Fio,
 		Workloads: found.Result.Workloads, IOPS: of.Total.Interval,
 	}
-	if why := slices.Concat(of.Invalid, f.untrusted()); len(why) > 0 {
+	why := slices.Clone(of.Invalid)
+	if f.Verdict == verdict.Invalid { // nothing of it may be used, as where a host is INVALID
+		why = append(why, f.Reasons[:min(len(f.Reasons), 1)]...)
+	}
+	if len(why) > 0 {
 		r.State, r.Reasons = result.Invalid, why
 	}
 	for at, d := range r.Total.Directions() {
@@ -115,12 +119,4 @@ func (f *Fleet) together(of *FleetScenario, hosts []*Bundle) (Scenario, bool) {
 	}
 	s.Result = r
 	return s, true
-}
-
-// untrusted is why nothing of a fleet run may be used, as where a host is INVALID.
-func (f *Fleet) untrusted() []string {
-	if f.Verdict != verdict.Invalid {
-		return nil
-	}
-	return f.Reasons[:min(len(f.Reasons), 1)]
 }

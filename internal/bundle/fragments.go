@@ -14,7 +14,7 @@ import (
 // articles do: the status groups and disk statistics here, the latency lines there. A piece of which
 // there is one already begins another run. Groups without a job become one row, so that their figures
 // are not lost.
-func JoinFragments(outputs []*fio.Output) []*fio.Output {
+func JoinFragments(outputs []*fio.Output) (all []*fio.Output) {
 	own := make([]*fio.Output, len(outputs)) // those that are given stay as they are
 	for i, o := range outputs {
 		copied := *o
@@ -38,7 +38,6 @@ func JoinFragments(outputs []*fio.Output) []*fio.Output {
 			slices.Concat(k.Disks, o.Disks)
 		k.Unread, k.Doubts = append(k.Unread, o.Unread...), slices.Concat(k.Doubts, o.Doubts)
 	}
-	var all []*fio.Output
 	for _, k := range kept {
 		all = append(all, k)
 		switch {
@@ -73,8 +72,7 @@ func again(k, o *fio.Output) bool {
 // withoutPhantoms leaves out what holds no figure of a run: a run that was stopped before fio printed
 // any, and disk statistics that stand apart, which go to the run before them if that lacks them and
 // did about as many I/Os. Where nothing else was found they stay, so that it is said.
-func withoutPhantoms(outputs []*fio.Output) []*fio.Output {
-	var kept []*fio.Output
+func withoutPhantoms(outputs []*fio.Output) (kept []*fio.Output) {
 	for _, o := range outputs {
 		if resultless(o) && len(o.Unread) > 0 { // what could not be read is listed
 			continue
@@ -84,7 +82,7 @@ func withoutPhantoms(outputs []*fio.Output) []*fio.Output {
 		}) { // lines that are quoted to be explained
 			continue
 		}
-		if !phantom(o) {
+		if o.Format != fio.Text || !resultless(o) {
 			kept = append(kept, o)
 			continue
 		}
@@ -109,8 +107,6 @@ func withoutPhantoms(outputs []*fio.Output) []*fio.Output {
 	return kept
 }
 
-func phantom(o *fio.Output) bool { return o.Format == fio.Text && resultless(o) && len(o.Unread) == 0 }
-
 // resultless says that an output holds no figure of any job.
 func resultless(o *fio.Output) bool { return len(o.Jobs)+len(o.Groups) == 0 && o.AllClients == nil }
 
@@ -130,8 +126,7 @@ func didAsMuch(d fio.Disk, o *fio.Output) bool {
 // withoutPieces leaves out the pieces of a run that stands whole above them in the same text, quoted
 // line by line to be explained: every figure that such a piece has is one of the run's. A line of it
 // that could not be read stays listed, with the run.
-func withoutPieces(outputs []*fio.Output) []*fio.Output {
-	var kept []*fio.Output
+func withoutPieces(outputs []*fio.Output) (kept []*fio.Output) {
 	whole := map[string][]*fio.Output{} // by source
 	for _, o := range outputs {
 		at := slices.IndexFunc(whole[o.Source], func(w *fio.Output) bool { return pieceOf(o, w) })
@@ -188,21 +183,18 @@ func groupOfRow(o *fio.Output, row *fio.Job) bool {
 // withoutQuotes leaves out what a text repeats of a result that stands whole in it: the line with
 // its rate, or its status group, quoted to be talked about.
 func withoutQuotes(outputs []*fio.Output) []*fio.Output {
-	whole := map[string]map[rate]bool{}
+	whole := map[rate]bool{}
 	for _, o := range outputs {
 		if !quotable(o) {
-			if whole[o.Source] == nil {
-				whole[o.Source] = map[rate]bool{}
-			}
 			for _, r := range rates(o) {
-				whole[o.Source][r] = true
+				whole[r] = true
 			}
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(outputs), func(o *fio.Output) bool {
 		all := rates(o)
 		return quotable(o) && len(all) > 0 &&
-			!slices.ContainsFunc(all, func(r rate) bool { return !whole[o.Source][r] })
+			!slices.ContainsFunc(all, func(r rate) bool { return !whole[r] })
 	})
 }
 
@@ -215,17 +207,16 @@ func quotable(o *fio.Output) bool {
 
 // rate is a printed rate of a direction.
 type rate struct {
-	direction, iops string
-	bw              units.Rate
+	source, direction, iops string
+	bw                      units.Rate
 }
 
 // rates are those of an output's rows, with bandwidth and without, and of its status groups.
-func rates(o *fio.Output) []rate {
-	var list []rate
+func rates(o *fio.Output) (list []rate) {
 	bare := quotable(o)
 	for _, j := range o.Jobs {
 		for i, d := range j.Directions() {
-			one, bw := rate{direction: fio.DirectionNames[i], iops: d.Printed["iops"]}, d.Printed["bw"]
+			one, bw := rate{o.Source, fio.DirectionNames[i], d.Printed["iops"], 0}, d.Printed["bw"]
 			if one.iops == "" {
 				continue
 			}
@@ -240,7 +231,7 @@ func rates(o *fio.Output) []rate {
 	}
 	for _, g := range o.Groups {
 		for name, r := range g.Directions {
-			list = append(list, rate{direction: name, bw: r.BW})
+			list = append(list, rate{o.Source, name, "", r.BW})
 		}
 	}
 	return list

@@ -49,10 +49,14 @@ func Gather(args []string, in io.Reader) ([]*fio.Output, map[string]*Document, e
 		if err != nil {
 			return nil, nil, err
 		}
+		// Of a document without any output of fio a table counts, if it was named: next to logs it
+		// repeats what they say.
 		if len(outs) == 0 && len(files) == 1 && files[0] == arg && isProse(arg) {
-			if outs, err = readTable(arg); err != nil {
+			data, err := sys.Text(arg)
+			if err != nil {
 				return nil, nil, err
 			}
+			outs = source(arg, foreign.ReadTable(data))
 		}
 		outputs = append(outputs, outs...)
 	}
@@ -137,21 +141,8 @@ func quotes(data []byte) bool {
 var quotedJob = regexp.MustCompile(`^\[[\w .-]+\]$|^(?:[$#>] *)?(?:sudo )?fio -`)
 
 func isProse(name string) bool {
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".md", ".markdown", ".mdx", ".rst", ".txt", ".html", ".htm", ".csv", ".tsv":
-		return true
-	}
-	return false
-}
-
-// readTable reads the figures that a document without any output of fio has in a table. A document
-// has to be named for that: next to logs such a table repeats what they say.
-func readTable(name string) ([]*fio.Output, error) {
-	data, err := sys.Text(name)
-	if err != nil {
-		return nil, err
-	}
-	return source(name, foreign.ReadTable(data)), nil
+	ends := strings.Fields(".md .markdown .mdx .rst .txt .html .htm .csv .tsv")
+	return slices.Contains(ends, strings.ToLower(filepath.Ext(name)))
 }
 
 // Unread says of files of which nothing was read what a table in them needs; empty where they have none.
@@ -167,9 +158,8 @@ func Unread(names []string) string {
 
 // filesBelow is the file itself, or every regular file below a directory, in order of names. Runs
 // of plimsoll below it are left out.
-func filesBelow(root string) ([]string, error) {
-	var files []string
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+func filesBelow(root string) (files []string, err error) {
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() && path != root {
 			if sys.Exists(filepath.Join(path, "run.json")) {
 				return filepath.SkipDir
@@ -239,9 +229,8 @@ func readFile(name string) ([]*fio.Output, error) {
 	return source(name, outs), errors.Join(err, f.Close())
 }
 
-func source(name string, outs []*fio.Output) []*fio.Output {
+func source(name string, outs []*fio.Output) (apart []*fio.Output) {
 	outs, _ = output.Final(outs)
-	var apart []*fio.Output
 	for _, o := range outs {
 		o.PlaceMixed()
 		apart = append(apart, o.Phases()...)

@@ -424,7 +424,7 @@ func name(results []*result.Result, outputs []*fio.Output) {
 	for _, of := range []func(int) string{
 		func(i int) string { return results[i].Labels["instance"] },
 		func(i int) string { return fileName(outputs[i]) },
-		func(i int) string { return shortHeading(results[i].Title) },
+		func(i int) string { return short(results[i].Title) },
 		func(i int) string { return what(results[i].Workloads) },
 	} {
 		tellApart(names, of)
@@ -479,8 +479,8 @@ func jobNames(o *fio.Output) string {
 	var names []string
 	for _, j := range o.Jobs {
 		for _, name := range append([]string{j.Name}, slices.Sorted(maps.Keys(j.Others))...) {
-			if name != "" && name != allJobs && !slices.Contains(names, name) && len(names) <= 3 {
-				names = append(names, name)
+			if name != allJobs && len(names) <= 3 {
+				names = text.Once(names, name)
 			}
 		}
 	}
@@ -511,11 +511,9 @@ func hash(s string) bool {
 		strings.ContainsAny(s, "0123456789")
 }
 
-// longHeading is how long a heading may be to become part of a name.
-const longHeading = 32
-
-func shortHeading(title string) string {
-	if len(title) > longHeading {
+// short is a heading that is short enough to become part of a name.
+func short(title string) string {
+	if len(title) > 32 {
 		return ""
 	}
 	return title

@@ -68,17 +68,12 @@ type sameJob struct {
 	others  map[string]fio.Options // jobs that the row reports with it
 }
 
-func rowsByName(jobs []fio.Job) []sameJob {
-	var list []sameJob
-	hosts := map[string]bool{}
+func rowsByName(jobs []fio.Job) (list []sameJob) {
+	hosts, rows, known := map[string]bool{}, map[string]int{}, map[string]int{}
 	for _, j := range jobs {
 		hosts[j.Host] = true
-	}
-	rows := map[string]int{}
-	for _, j := range jobs {
 		rows[j.Name]++
 	}
-	known := map[string]int{}
 	for _, j := range jobs {
 		at, listed := known[j.Name]
 		if !listed {
@@ -250,10 +245,9 @@ func optionsOf(f *fio.JobFile) map[string]fio.Options {
 // planned is how long the jobs were to run, 0 where that is not known. fio's JSON leaves time_based
 // out, as all options without a value: a job that did neither all of its size nor all of its time
 // was stopped, and one that did more than its size was time_based.
-func planned(r *result.Result, o *fio.Output) time.Duration {
+func planned(r *result.Result, o *fio.Output) (longest time.Duration) {
 	signal := slices.IndexFunc(o.Messages,
 		func(m string) bool { return strings.HasPrefix(m, "fio: terminating on signal") })
-	var longest time.Duration
 	for _, w := range r.Workloads {
 		if w.Runtime > 0 && (w.TimeBased || signal >= 0 || !endedBySize(r, w)) {
 			longest = max(longest, w.Runtime)
@@ -307,7 +301,7 @@ func endedBySize(r *result.Result, w fio.Workload) bool {
 	if w.Size == 0 || len(r.Workloads) > 1 {
 		return true
 	}
-	for _, limit := range []string{"io_size", "io_limit", "loops", "number_ios", "steadystate", "fill_device", "verify"} {
+	for limit := range strings.FieldsSeq("io_size io_limit loops number_ios steadystate fill_device verify") {
 		for _, j := range r.Jobs {
 			if _, given := j.Options[limit]; given {
 				return true

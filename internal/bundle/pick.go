@@ -13,6 +13,7 @@ import (
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/result"
+	"plimsoll/internal/suite"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 	"plimsoll/internal/verdict"
@@ -28,8 +29,9 @@ type Pick struct {
 // condition is one of --where: bs=4k, iops>10000, name~nvme.
 type condition struct {
 	key
-	op, value string
-	figure    float64 // value, where the key is a figure
+	op     suite.Op
+	value  string
+	figure float64 // value, where the key is a figure
 }
 
 // key is what results are picked by: a text, a figure, or both as the block size is. A name that is not
@@ -137,11 +139,11 @@ func newCondition(s string) (condition, error) {
 		return condition{}, fmt.Errorf("want KEY=VALUE, KEY!=VALUE, KEY~PART, or KEY>VALUE and the like of a figure (%s)",
 			named(isFigure))
 	}
-	c := condition{key: keyOf(m[1]), op: m[2], value: strings.ToLower(m[3])}
+	c := condition{key: keyOf(m[1]), op: suite.Op(m[2]), value: strings.ToLower(m[3])}
 	switch {
 	case c.op == "~" && c.key.figure != nil && c.text == nil:
 		return c, fmt.Errorf("%s is a figure: compare it with = or >", c.name)
-	case c.op == "~" || c.key.figure == nil && !strings.ContainsAny(c.op, "<>"):
+	case c.op == "~" || c.key.figure == nil && !strings.ContainsAny(string(c.op), "<>"):
 		return c, nil
 	case c.key.figure == nil:
 		return c, fmt.Errorf("%s is a text; figures are %s", c.name, named(isFigure))
@@ -192,8 +194,7 @@ func (p Pick) Of(all []*result.Result) ([]*result.Result, error) {
 	return list, nil
 }
 
-func (p Pick) chosen(all []*result.Result) []*result.Result {
-	var list []*result.Result
+func (p Pick) chosen(all []*result.Result) (list []*result.Result) {
 	for _, r := range all {
 		if !slices.ContainsFunc(p.where, func(c condition) bool { return !c.holds(r) }) {
 			list = append(list, r)
@@ -238,11 +239,10 @@ type Group struct {
 }
 
 // Groups divides results, in the order in which their groups appear. Without a group there is one.
-func (p Pick) Groups(list []*result.Result) []Group {
+func (p Pick) Groups(list []*result.Result) (groups []Group) {
 	if p.group.name == "" {
 		return []Group{{Results: list}}
 	}
-	var groups []Group
 	at := map[string]int{}
 	for _, r := range list {
 		name := cmp.Or(p.group.of(r), "not known")
@@ -260,7 +260,7 @@ func (p Pick) Groups(list []*result.Result) []Group {
 func (c condition) holds(r *result.Result) bool {
 	if c.op != "~" && c.key.figure != nil {
 		got, known := c.key.figure(r)
-		return known && compares(got, c.op, c.figure)
+		return known && c.op.Compares(got, c.figure)
 	}
 	got := strings.ToLower(c.of(r))
 	if source := "/" + strings.ToLower(r.Source); c.name == "file" && c.op == "~" {
@@ -275,22 +275,6 @@ func (c condition) holds(r *result.Result) bool {
 		return got != c.value
 	}
 	return got == c.value
-}
-
-func compares(a float64, op string, b float64) bool {
-	switch op {
-	case "=":
-		return a == b
-	case "!=":
-		return a != b
-	case "<":
-		return a < b
-	case ">":
-		return a > b
-	case "<=":
-		return a <= b
-	}
-	return a >= b
 }
 
 // number makes a parser of a unit one of a figure.
@@ -386,7 +370,7 @@ func percentile(percent float64) func(*fio.Latency) float64 {
 
 // Runs are those of the runs below a directory that have a result which fulfils all conditions, ordered
 // by their first one.
-func (p Pick) Runs(dir string, runs []Run) ([]Run, error) {
+func (p Pick) Runs(dir string, runs []Run) (picked []Run, err error) {
 	var results, firsts []*result.Result
 	of := map[*result.Result]Run{}
 	for _, run := range runs {
@@ -409,7 +393,6 @@ func (p Pick) Runs(dir string, runs []Run) ([]Run, error) {
 	if _, err := p.Of(results); errors.Is(err, ErrKey) {
 		return nil, err
 	}
-	var picked []Run
 	for _, r := range p.chosen(firsts) {
 		picked = append(picked, of[r])
 	}

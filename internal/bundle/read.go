@@ -225,12 +225,11 @@ func entriesOf(out string) ([]fs.DirEntry, error) {
 
 // List returns the runs below out, newest first. What cannot be read is passed over: a directory
 // may hold other things.
-func List(out string) ([]Run, error) {
+func List(out string) (runs []Run, err error) {
 	entries, err := entriesOf(out)
 	if err != nil {
 		return nil, err
 	}
-	var runs []Run
 	for _, e := range entries {
 		var r Run
 		dir := filepath.Join(out, e.Name())

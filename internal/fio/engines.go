@@ -26,9 +26,8 @@ const (
 const IOURing = "io_uring"
 
 type engineFact struct {
-	kind   EngineKind
-	one    bool // one I/O in flight, whatever iodepth says
-	reason string
+	kind EngineKind
+	one  bool // one I/O in flight, whatever iodepth says
 }
 
 //go:embed engines.tsv
@@ -39,7 +38,7 @@ var engineFacts = sync.OnceValue(func() map[string]engineFact {
 	table := map[string]engineFact{}
 	for line := range strings.Lines(engineText) {
 		if col := strings.Split(strings.TrimSpace(line), "\t"); len(col) == 4 && !strings.HasPrefix(line, "#") {
-			table[col[0]] = engineFact{EngineKind(col[1]), col[2] == "one", col[3]}
+			table[col[0]] = engineFact{EngineKind(col[1]), col[2] == "one"}
 		}
 	}
 	return table

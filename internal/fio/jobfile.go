@@ -50,6 +50,11 @@ func (s Section) Get(name string) (string, bool) {
 	return "", false
 }
 
+// Set adds an option, which stands bare without a value.
+func (s *Section) Set(name, value string) {
+	s.Options = append(s.Options, Option{Name: name, Value: value, Bare: value == ""})
+}
+
 // Filename is the value of filename= as it takes effect. fio adds the files of several such options
 // up, [global]'s too, where other options replace an earlier value (seen with 3.33).
 func (s Section) Filename() string {

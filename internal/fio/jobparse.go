@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -229,23 +230,13 @@ func (p *jobParser) option(line string) Option {
 // expand replaces ${NAME} as option_dup_subs does: what is not set becomes nothing, what is not
 // closed stays.
 func expand(s string, env func(string) (string, bool)) string {
-	var b strings.Builder
-	for {
-		i := strings.Index(s, "${")
-		if i < 0 {
-			break
-		}
-		end := strings.IndexByte(s[i:], '}')
-		if end < 0 {
-			break
-		}
-		b.WriteString(s[:i])
-		value, _ := env(s[i+2 : i+end])
-		b.WriteString(value)
-		s = s[i+end+1:]
-	}
-	return b.String() + s
+	return variable.ReplaceAllStringFunc(s, func(named string) string {
+		value, _ := env(named[len("${") : len(named)-1])
+		return value
+	})
 }
+
+var variable = regexp.MustCompile(`\$\{[^}]*\}`)
 
 // Clip shortens hostile text for a message.
 func Clip(s string) string {
@@ -261,8 +252,7 @@ func Clip(s string) string {
 func (s Section) Global() bool { return strings.HasPrefix(s.Name, "global") }
 
 // Jobs are the indexes of the sections that are jobs, in order.
-func (f *JobFile) Jobs() []int {
-	var jobs []int
+func (f *JobFile) Jobs() (jobs []int) {
 	for i, s := range f.Sections {
 		if !s.Global() {
 			jobs = append(jobs, i)
@@ -331,7 +321,7 @@ func (o Option) String() string {
 	if o.Bare {
 		return o.Name
 	}
-	return o.Name + "=" + o.Pad + o.Value
+	return o.Name + "=" + o.raw()
 }
 
 // Writable says why Text would not be read as these sections and options: fio has no way to write

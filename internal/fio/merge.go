@@ -29,9 +29,7 @@ func mergeJobs(jobs []Job, global Options) Job {
 		m.Count += max(j.Count, 1)
 		m.Elapsed = max(m.Elapsed, j.Elapsed)
 		m.TotalRuntime += j.TotalRuntime
-		if m.Error == 0 {
-			m.Error = j.Error
-		}
+		m.Error = cmp.Or(m.Error, j.Error)
 		if j.Host != m.Host {
 			m.Host = ""
 		}
@@ -60,7 +58,7 @@ func mergeJobs(jobs []Job, global Options) Job {
 
 // covered is the time that rows cover: within a phase from the first start to the last end, and
 // phases add.
-func covered(jobs []Job, phases []int, run func(*Job) time.Duration) time.Duration {
+func covered(jobs []Job, phases []int, run func(*Job) time.Duration) (sum time.Duration) {
 	type window struct{ from, to time.Duration }
 	all := map[int]window{}
 	for i := range jobs {
@@ -74,7 +72,6 @@ func covered(jobs []Job, phases []int, run func(*Job) time.Duration) time.Durati
 		}
 		all[phases[i]] = window{from, to}
 	}
-	var sum time.Duration
 	for _, w := range all {
 		sum += w.to - w.from
 	}
@@ -85,10 +82,7 @@ func covered(jobs []Job, phases []int, run func(*Job) time.Duration) time.Durati
 func mergeCPU(m *Job, jobs []Job) {
 	var total float64
 	for _, j := range jobs {
-		w := float64(j.TotalRuntime)
-		if w == 0 {
-			w = float64(j.Runtime) * float64(max(j.Count, 1))
-		}
+		w := cmp.Or(float64(j.TotalRuntime), float64(j.Runtime)*float64(max(j.Count, 1)))
 		total += w
 		m.CPU.User += w * j.CPU.User
 		m.CPU.System += w * j.CPU.System
@@ -101,7 +95,7 @@ func mergeCPU(m *Job, jobs []Job) {
 
 func mergeDirections(jobs []Job, phases []int, of func(*Job) *Direction) Direction {
 	var m Direction
-	ran := []*Direction{}
+	var ran []*Direction
 	counted, unknown := true, false
 	for i := range jobs {
 		d := of(&jobs[i])
@@ -188,8 +182,7 @@ func mergeLatencies(list []Latency) Latency {
 	return m
 }
 
-func mergeShares(jobs []Job, of func(*Job) []Share) []Share {
-	var m []Share
+func mergeShares(jobs []Job, of func(*Job) []Share) (m []Share) {
 	var total float64
 	for i := range jobs {
 		list, w := of(&jobs[i]), float64(jobs[i].IOs())
@@ -212,7 +205,7 @@ func mergeShares(jobs []Job, of func(*Job) []Share) []Share {
 	return m
 }
 
-func mergeBuckets(jobs []Job) []Bucket {
+func mergeBuckets(jobs []Job) (m []Bucket) {
 	sums := map[time.Duration]float64{}
 	var total float64
 	for i := range jobs {
@@ -225,7 +218,6 @@ func mergeBuckets(jobs []Job) []Bucket {
 			sums[b.Upto] += w * b.Value
 		}
 	}
-	var m []Bucket
 	for upto, sum := range sums {
 		m = append(m, Bucket{Upto: upto, Value: sum / total})
 	}

@@ -33,15 +33,11 @@ type OptionTable struct {
 	asked    *sync.Map // the nearest name by the wrong one
 }
 
-// oldestJudged is the oldest version whose options count when no version is named.
-var oldestJudged = Version{3, 16}
-
-// BuiltinOptions is the table of fio 3.16 and all later versions: an option is in it when one of
-// these versions has it. The head of options.tsv has its sources.
-func BuiltinOptions() *OptionTable { return builtinTable() }
-
-var builtinTable = sync.OnceValue(func() *OptionTable {
-	return newOptionTable(versionIndex(oldestJudged), len(optionVersions)-1)
+// BuiltinOptions is the table of fio 3.16 and all later versions, whose options count when no
+// version is named: an option is in it when one of these versions has it. The head of options.tsv
+// has its sources.
+var BuiltinOptions = sync.OnceValue(func() *OptionTable {
+	return newOptionTable(versionIndex(Version{3, 16}), len(optionVersions)-1)
 })
 
 // EveryOption is the table of all known versions.
@@ -79,8 +75,8 @@ func newOptionTable(from, to int) *OptionTable {
 		}
 	}
 	for _, e := range allRows().engines {
-		if within(e.from, e.to) && !slices.Contains(t.engines, e.name) {
-			t.engines = append(t.engines, e.name)
+		if within(e.from, e.to) {
+			t.engines = text.Once(t.engines, e.name)
 		}
 	}
 	for _, s := range allRows().settings {
@@ -94,7 +90,7 @@ func newOptionTable(from, to int) *OptionTable {
 
 // otherEngineNames are taken for an engine's name beside those of the engines: aliases, and the
 // word ahead of the path of a plugin.
-var otherEngineNames = []string{"aio", "linuxaio", "external", "rados", "cpu"}
+var otherEngineNames = strings.Fields("aio linuxaio external rados cpu")
 
 func (t *OptionTable) add(r *optionRow) {
 	t.rows[r.name] = append(t.rows[r.name], r)
@@ -114,12 +110,12 @@ func (t *OptionTable) add(r *optionRow) {
 		t.names = append(t.names, r.name)
 	}
 	o.from, o.to = min(o.from, r.from), max(o.to, r.to)
-	if len(r.engines) == 0 || len(o.Engines) == 0 {
+	if len(r.engines) == 0 {
 		o.Engines = nil
 	}
-	for _, e := range r.engines {
-		if len(o.Engines) > 0 && !slices.Contains(o.Engines, e) {
-			o.Engines = append(o.Engines, e)
+	if len(o.Engines) > 0 {
+		for _, e := range r.engines {
+			o.Engines = text.Once(o.Engines, e)
 		}
 	}
 }

@@ -89,8 +89,8 @@ func (t *OptionTable) Refusals(j JobText) []Refusal {
 	of.any = of.any || of.plugin || len(named) > 1
 	var refused []Refusal
 	for _, o := range j.Own {
-		if r, bad := t.refusal(j, o, of); bad {
-			refused = append(refused, r)
+		if r := t.refusal(j, o, of); r != nil {
+			refused = append(refused, *r)
 		}
 	}
 	return append(refused, t.between(j)...)
@@ -111,22 +111,22 @@ func engineAlias(name string) string {
 	return name
 }
 
-// refusal judges one option.
-func (t *OptionTable) refusal(j JobText, o Option, of jobEngine) (Refusal, bool) {
-	info := t.byName[o.Name]
-	if info == nil && j.Command && (t.settings[o.Name] || len(o.Name) > 1 && t.Begins(o.Name, of.name) == 1) {
-		return Refusal{}, false
+// refusal judges one option; nil where fio takes it.
+func (t *OptionTable) refusal(j JobText, o Option, of jobEngine) *Refusal {
+	if t.byName[o.Name] == nil && j.Command &&
+		(t.settings[o.Name] || len(o.Name) > 1 && t.Begins(o.Name, of.name) == 1) {
+		return nil
 	}
-	k := kbBase(j)
-	r := Refusal{Option: o}
+	b := t.newest(j)
+	var r *Refusal
 	for at := t.to; at >= t.from; at-- {
-		b := build{version: optionVersions[at], noSums: t.noSums, k: k}
+		b.version = optionVersions[at]
 		row := t.row(o.Name, at, of.name, of.any)
 		if row == nil {
 			continue
 		}
 		if j.open(o) {
-			return Refusal{}, false
+			return nil
 		}
 		f := row.fault(o.raw(), o.Bare, b)
 		inRun := false
@@ -136,56 +136,61 @@ func (t *OptionTable) refusal(j JobText, o Option, of jobEngine) (Refusal, bool)
 		if f == faultNone {
 			return t.engineRefusal(row, o)
 		}
-		if r.Kind == "" {
-			r.Kind, r.InRun = RefusedValue, inRun || o.Bare && ownChecks[row.name] != nil
+		if r == nil {
+			r = &Refusal{Option: o, Kind: RefusedValue, InRun: inRun || o.Bare && ownChecks[row.name] != nil}
 			r.Says, r.Near = row.says(f, o)
 			r.Sure = r.Near != "" && (row.kind == typeBool || row.kind == typeFlag)
 		}
 	}
-	if r.Kind == RefusedValue {
-		return r, true
+	if r != nil {
+		return r
 	}
-	return t.nameRefusal(j, o, info, of)
+	return t.nameRefusal(j, o, of)
+}
+
+// newest is the table's newest fio, for the values of a section.
+func (t *OptionTable) newest(j JobText) build {
+	return build{version: optionVersions[t.to], noSums: t.noSums, k: kbBase(j)}
 }
 
 // engineRefusal says whether an ioengine is none of fio's. A name with a path or a plugin's prefix
 // may be one that fio loads.
-func (t *OptionTable) engineRefusal(row *optionRow, o Option) (Refusal, bool) {
+func (t *OptionTable) engineRefusal(row *optionRow, o Option) *Refusal {
 	name, _, _ := strings.Cut(o.raw(), ":")
 	if row.name != "ioengine" || t.Engine(name) || strings.ContainsAny(name, "/.") {
-		return Refusal{}, false
+		return nil
 	}
 	first, _, _ := strings.Cut(name, ",") // of a list, as if fio took one
 	near := strings.ToLower(strings.TrimSpace(first))
 	if !t.Engine(near) {
 		near = text.Nearest(near, t.engines)
 	}
-	return Refusal{Option: o, Kind: RefusedEngine, Says: "is not one of fio's engines", Near: near, InRun: true}, true
+	return &Refusal{Option: o, Kind: RefusedEngine, Says: "is not one of fio's engines", Near: near, InRun: true}
 }
 
 // nameRefusal says why an option is not known.
-func (t *OptionTable) nameRefusal(j JobText, o Option, info *OptionInfo, of jobEngine) (Refusal, bool) {
-	r := Refusal{Option: o, Kind: RefusedName}
+func (t *OptionTable) nameRefusal(j JobText, o Option, of jobEngine) *Refusal {
+	r, info := &Refusal{Option: o, Kind: RefusedName}, t.byName[o.Name]
 	switch _, setting := t.settings[o.Name]; {
 	case info == nil && setting && !j.Command:
 		r.Kind, r.Says = RefusedSetting, "is an option of the command line, which a job file cannot hold"
 	case info == nil && of.plugin && slices.Contains(directions, strings.TrimSpace(o.Value)):
 		r.Near = "rw"
 	case info == nil && of.plugin && !t.Near(o.Name):
-		return Refusal{}, false
+		return nil
 	case info == nil:
 		_, r.Near = t.Check(o.Name)
 		r.Says = t.absence(o.Name)
 	case len(info.Engines) > 0:
 		r.Says = fmt.Sprintf("belongs to %s, and the job runs on %s", list(info.Engines), of.name)
 	default:
-		return Refusal{}, false
+		return nil
 	}
-	return r, true
+	return r
 }
 
 // directions are the words that no option but rw takes, of fio or of any engine.
-var directions = []string{"randread", "randwrite", "randrw", "randtrim", "readwrite", "trimwrite", "randtrimwrite"}
+var directions = strings.Fields("randread randwrite randrw randtrim readwrite trimwrite randtrimwrite")
 
 // absence says whether other versions have an option.
 func (t *OptionTable) absence(name string) string {

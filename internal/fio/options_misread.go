@@ -1,6 +1,7 @@
 package fio
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -32,33 +33,30 @@ type Misreading struct {
 
 // Misreadings are the values of the section that fio takes and reads in another way than they look,
 // in the order of the text.
-func (t *OptionTable) Misreadings(j JobText) []Misreading {
+func (t *OptionTable) Misreadings(j JobText) (all []Misreading) {
 	j = t.indexed(j)
-	b := build{version: optionVersions[t.to], noSums: t.noSums, k: kbBase(j)}
-	var all []Misreading
+	b := t.newest(j)
 	for _, o := range j.Own {
 		row := t.row(o.Name, t.to, "", true)
 		if row == nil || j.open(o) {
 			continue
 		}
-		if row.profile != "" {
-			all = append(all, Misreading{
-				Option: o, Says: "is an option of fio's profile " + row.profile + ", and does nothing without it",
+		var m *Misreading
+		switch {
+		case row.profile != "":
+			m = &Misreading{
+				Says: "is an option of fio's profile " + row.profile + ", and does nothing without it",
 				Kind: MisreadOption, Hint: profileMeant(o.Name),
-			})
-			continue
+			}
+		case o.Bare:
+		default:
+			if m = t.negative(o, b); m == nil && row.fault(o.raw(), false, b) == faultNone {
+				m = row.misread(o.raw(), b)
+			}
 		}
-		if m, below := t.negative(o, b.k); below && !o.Bare {
+		if m != nil {
 			m.Option = o
-			all = append(all, m)
-			continue
-		}
-		if o.Bare || row.fault(o.raw(), false, b) != faultNone {
-			continue
-		}
-		if m, odd := row.misread(o, b); odd {
-			m.Option = o
-			all = append(all, m)
+			all = append(all, *m)
 		}
 	}
 	return all
@@ -69,38 +67,28 @@ func profileMeant(name string) string {
 	return map[string]string{"threads": "thread", "block": "bs", "dir": "directory", "load": "numjobs"}[name]
 }
 
-func (r *optionRow) misread(o Option, b build) (Misreading, bool) {
-	value := o.raw()
-	switch r.kind {
-	case typeNumber, typeLarge, typeSize, typeTime, typeZones:
-	case typeRange:
+// misread is what fio makes of a value that it takes; nil for what it looks like.
+func (r *optionRow) misread(value string, b build) *Misreading {
+	switch {
+	case r.kind == typeRange:
 		return r.eachLost(value, ",-:", b)
-	case typeWord, typeWordLarge:
-		if r.name == "bssplit" {
-			var all []string
-			for part := range strings.FieldsFuncSeq(value, func(c rune) bool { return c == ',' || c == ':' }) {
-				size, share, _ := strings.Cut(part, "/")
-				all = append(all, size)
-				if digits := strings.TrimLeft(share, " 0123456789"); digits != "" && strings.Trim(digits, " %") != "" {
-					return Misreading{
-						Says: fmt.Sprintf("gives %s the share %q, of which fio reads the digits", size, Clip(share)),
-					}, true
+	case r.name == "bssplit":
+		var all []string
+		for _, part := range listed(value) {
+			size, share, _ := strings.Cut(part, "/")
+			all = append(all, size)
+			if digits := strings.TrimLeft(share, " 0123456789"); digits != "" && strings.Trim(digits, " %") != "" {
+				return &Misreading{
+					Says: fmt.Sprintf("gives %s the share %q, of which fio reads the digits", size, Clip(share)),
 				}
 			}
-			return r.eachLost(strings.Join(all, ","), ",", b)
 		}
-		return Misreading{}, false
-	default:
-		return Misreading{}, false
+		return r.eachLost(strings.Join(all, ","), ",", b)
+	case !r.counts() || strings.HasPrefix(value, "(") || r.kind == typeZones && strings.HasSuffix(value, "z"):
+		return nil
 	}
-	if strings.HasPrefix(value, "(") || r.kind == typeZones && strings.HasSuffix(value, "z") {
-		return Misreading{}, false
-	}
-	if m, split := r.splitByDash(value, b); split {
-		return m, true
-	}
-	if m, several := r.severalValues(value, b); several {
-		return m, true
+	if m := cmp.Or(r.splitByDash(value, b), r.severalValues(value, b)); m != nil {
+		return m
 	}
 	separators := ","
 	if !strings.Contains(value, ",") {
@@ -112,31 +100,33 @@ func (r *optionRow) misread(o Option, b build) (Misreading, bool) {
 	return r.eachLost(value, separators, b)
 }
 
+// listed are the parts of a value at its commas and colons.
+func listed(value string) []string {
+	return strings.FieldsFunc(value, func(c rune) bool { return c == ',' || c == ':' })
+}
+
 // splitByDash is 4k-8k where fio keeps a value for reads and one for writes.
-func (r *optionRow) splitByDash(value string, b build) (Misreading, bool) {
+func (r *optionRow) splitByDash(value string, b build) *Misreading {
 	low, high, ok := strings.Cut(value, "-")
-	if !ok || r.parts != 3 || strings.ContainsAny(value, ",:") || strings.TrimSpace(low) == "" {
-		return Misreading{}, false
-	}
 	first, one := r.number(low, b)
 	second, two := r.number(high, b)
-	if !one || !two {
-		return Misreading{}, false
+	if !ok || r.parts != 3 || strings.ContainsAny(value, ",:") || strings.TrimSpace(low) == "" || !one || !two {
+		return nil
 	}
-	m := Misreading{Says: fmt.Sprintf("is not a range: fio takes %s for reads and %s for writes",
+	m := &Misreading{Says: fmt.Sprintf("is not a range: fio takes %s for reads and %s for writes",
 		r.print(first.value), r.print(second.value))}
 	if r.name == "bs" {
 		m.Kind, m.Hint = MisreadOption, "bsrange="+strings.TrimSpace(value)
 	}
-	return m, true
+	return m
 }
 
 // severalValues is a list of an option that has one place for its value. Seen with fio 3.33: of size,
 // io_size and offset the last one counts, of iodepth, numjobs and loops the first one.
-func (r *optionRow) severalValues(value string, b build) (Misreading, bool) {
-	list := strings.FieldsFunc(value, func(c rune) bool { return c == ',' || c == ':' })
+func (r *optionRow) severalValues(value string, b build) *Misreading {
+	list := listed(value)
 	if r.parts > 1 || len(list) < 2 {
-		return Misreading{}, false
+		return nil
 	}
 	kept, which := list[0], "first"
 	if r.kind == typeZones {
@@ -144,45 +134,40 @@ func (r *optionRow) severalValues(value string, b build) (Misreading, bool) {
 	}
 	for _, part := range list {
 		if read, ok := r.number(part, b); !ok || read.lost != "" {
-			return Misreading{}, false
+			return nil
 		}
 	}
 	kept = strings.TrimSpace(kept)
-	return Misreading{Hint: kept, Says: fmt.Sprintf("holds %d values, and fio has room for one: the %s (%s) counts",
-		len(list), which, kept)}, true
+	return &Misreading{Hint: kept, Says: fmt.Sprintf("holds %d values, and fio has room for one: the %s (%s) counts",
+		len(list), which, kept)}
 }
 
 // eachLost is the first part of which fio drops something that looks like a part of the number.
-func (r *optionRow) eachLost(value, separators string, b build) (Misreading, bool) {
-	rest := value
-	for {
-		part, after, more := text.CutAny(rest, separators)
-		if read, ok := r.number(part, b); part != "" && ok && read.lost != "" {
-			return r.lost(part, read), true
-		} else if part != "" && ok && !hasDigit(part) {
-			return Misreading{Says: "is read as 0"}, true
+func (r *optionRow) eachLost(value, separators string, b build) *Misreading {
+	for part := range strings.FieldsFuncSeq(value, func(c rune) bool { return strings.ContainsRune(separators, c) }) {
+		if read, ok := r.number(part, b); ok && read.lost != "" {
+			return r.lost(part, read)
+		} else if ok && !hasDigit(part) {
+			return &Misreading{Says: "is read as 0"}
 		}
-		if !more {
-			return Misreading{}, false
-		}
-		rest = after
 	}
+	return nil
 }
 
 func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
 
-func (r *optionRow) lost(part string, read numberRead) Misreading {
+func (r *optionRow) lost(part string, read numberRead) *Misreading {
 	given := strings.TrimSpace(part)
 	switch {
 	case read.lost == "ib":
 		says := "is read as " + text.Plural(int64(read.value), "byte") +
 			": with kb_base=1024 the unit KiB is 1,000 and k is 1,024"
-		return Misreading{Says: says, Old: given, New: strings.ToLower(given[:len(given)-2])}
+		return &Misreading{Says: says, Old: given, New: strings.ToLower(given[:len(given)-2])}
 	case r.kind == typeTime || r.time:
 		says := fmt.Sprintf("is read as %s: fio does not know %q", r.print(read.value), Clip(read.lost))
-		return Misreading{Says: says, Hint: timeMeant(given)}
+		return &Misreading{Says: says, Hint: timeMeant(given)}
 	}
-	m := Misreading{Says: fmt.Sprintf("is read as %s: fio drops %q", r.print(read.value), Clip(read.lost))}
+	m := &Misreading{Says: fmt.Sprintf("is read as %s: fio drops %q", r.print(read.value), Clip(read.lost))}
 	if strings.HasPrefix(part, " ") || strings.HasPrefix(part, "\t") {
 		m.Says = fmt.Sprintf("is read as %s: after a space fio does not see the unit", r.print(read.value))
 		m.Old, m.New = part, given
@@ -194,21 +179,9 @@ func (r *optionRow) lost(part string, read numberRead) Misreading {
 func timeMeant(given string) string {
 	digits := given[:len(given)-len(strings.TrimLeft(given, "0123456789"))]
 	unit := strings.ToLower(strings.TrimSpace(given[len(digits):]))
-	for _, u := range []struct{ prefix, unit string }{
-		{"sec", "s"},
-		{"min", "m"},
-		{"hour", "h"},
-		{"hr", "h"},
-		{"day", "d"},
-		{"mic", "us"},
-		{"mil", "ms"},
-		{"s", "s"},
-		{"m", "m"},
-		{"h", "h"},
-		{"d", "d"},
-	} {
-		if strings.HasPrefix(unit, u.prefix) && !hasDigit(unit) {
-			return digits + u.unit
+	for word := range strings.FieldsSeq("sec=s min=m hour=h hr=h day=d mic=us mil=ms s=s m=m h=h d=d") {
+		if start, known, _ := strings.Cut(word, "="); strings.HasPrefix(unit, start) && !hasDigit(unit) {
+			return digits + known
 		}
 	}
 	return ""

@@ -1,6 +1,7 @@
 package fio
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -14,9 +15,8 @@ import (
 var minus = regexp.MustCompile(`^[ \t]*-\d`)
 
 // signed are options that take numbers below 0, or of which -1 is a plain way to say none, any or without end.
-var signed = []string{
-	"flow", "randseed", "uid", "gid", "gtod_cpu", "cpumask", "loops", "log_alternate_epoch_clock_id", "job_start_clock_id",
-}
+var signed = strings.Fields(
+	"flow randseed uid gid gtod_cpu cpumask loops log_alternate_epoch_clock_id job_start_clock_id")
 
 // negativeNumber is the row's view of such a value.
 type negativeNumber struct {
@@ -36,8 +36,8 @@ func positive(value string) string {
 	return strings.Join(parts, ",")
 }
 
-// negative says what the table's versions make of a number below 0.
-func (t *OptionTable) negative(o Option, k uint64) (Misreading, bool) {
+// negative says what the table's versions make of a number below 0, by the rest of a build.
+func (t *OptionTable) negative(o Option, b build) *Misreading {
 	var newest *optionRow
 	var taken []negativeNumber
 	refused := false
@@ -46,21 +46,20 @@ func (t *OptionTable) negative(o Option, k uint64) (Misreading, bool) {
 		if row == nil {
 			continue
 		}
-		n, is := row.negative(o.raw(), build{version: optionVersions[at], noSums: t.noSums, k: k})
+		b.version = optionVersions[at]
+		n, is := row.negative(o.raw(), b)
 		if !is {
-			return Misreading{}, false
+			return nil
 		}
-		if newest == nil {
-			newest = row
-		}
+		newest = cmp.Or(newest, row)
 		if refused = refused || n.refused; !n.refused && !slices.Contains(taken, n) {
 			taken = append(taken, n)
 		}
 	}
-	m := Misreading{Hint: positive(o.Value)}
+	m := &Misreading{Hint: positive(o.Value)}
 	switch {
 	case len(taken) == 0: // Refusals has it
-		return m, false
+		return nil
 	case taken[0].fault != "" && refused:
 		m.Says = taken[0].fault + ": fio before 3.43 runs the job without it, and newer ones refuse it"
 	case taken[0].fault != "":
@@ -70,18 +69,13 @@ func (t *OptionTable) negative(o Option, k uint64) (Misreading, bool) {
 	default:
 		m.Says = fmt.Sprintf("is read as %s: fio has no number below 0 here", newest.print(taken[0].reads))
 	}
-	return m, true
+	return m
 }
 
 // negative is the first part of a value that is below 0; false where there is none, or where it may be meant.
 func (r *optionRow) negative(value string, b build) (negativeNumber, bool) {
-	switch r.kind {
-	case typeNumber, typeLarge, typeSize, typeTime, typeZones:
-	default:
-		return negativeNumber{}, false
-	}
 	bounded := r.least > 0 || r.most > 0 && r.most < 1<<31
-	if r.least < 0 || r.profile != "" || slices.Contains(signed, r.name) || len(r.engines) > 0 && !bounded {
+	if !r.counts() || r.least < 0 || r.profile != "" || slices.Contains(signed, r.name) || len(r.engines) > 0 && !bounded {
 		return negativeNumber{}, false
 	}
 	for i, part := range strings.Split(value, ",") {

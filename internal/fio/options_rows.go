@@ -2,7 +2,6 @@ package fio
 
 import (
 	_ "embed"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -31,6 +30,11 @@ const (
 	typeSoftlyGone optionType = "SOFT_DEPRECATED"
 	typeGone       optionType = "DEPRECATED"
 )
+
+// counts says that the parts of the option's value are numbers.
+func (r *optionRow) counts() bool {
+	return slices.Contains([]optionType{typeNumber, typeLarge, typeSize, typeTime, typeZones}, r.kind)
+}
 
 // optionRow is an option as a span of fio's versions has it.
 type optionRow struct {
@@ -74,101 +78,69 @@ type optionRows struct {
 
 // optionVersions are the versions whose tables are known, oldest first. The last stands for the
 // newest commit at hand, which is beyond 3.42.
-var optionVersions = []Version{
-	{2, 1},
-	{2, 2},
-	{2, 21},
-	{3, 1},
-	{3, 7},
-	{3, 12},
-	{3, 16},
-	{3, 19},
-	{3, 25},
-	{3, 28},
-	{3, 30},
-	{3, 33},
-	{3, 35},
-	{3, 36},
-	{3, 38},
-	{3, 39},
-	{3, 40},
-	{3, 41},
-	{3, 42},
-	{3, 43},
-}
+var optionVersions = func() (known []Version) {
+	for number := range strings.FieldsSeq("2.1 2.2 2.21 3.1 3.7 3.12 3.16 3.19 3.25 3.28 3.30 3.33 3.35 3.36 3.38 3.39 " +
+		"3.40 3.41 3.42 3.43") {
+		v, _ := ParseVersion("fio-" + number)
+		known = append(known, v)
+	}
+	return known
+}()
 
 // versionIndex is the newest of optionVersions that is not newer than v; the oldest for older ones.
 func versionIndex(v Version) int {
-	i, exact := slices.BinarySearchFunc(optionVersions, v, func(a, b Version) int {
-		switch {
-		case a.Before(b):
-			return -1
-		case b.Before(a):
-			return 1
+	for i, known := range slices.Backward(optionVersions) {
+		if !v.Before(known) {
+			return i
 		}
-		return 0
-	})
-	if !exact {
-		i--
 	}
-	return max(i, 0)
+	return 0
 }
 
 //go:embed options.tsv
 var optionText string
 
+// allRows are those of the table, which is part of the program: a line that is none of its panics.
 var allRows = sync.OnceValue(func() *optionRows {
-	rows, err := parseOptionRows(optionText)
-	if err != nil {
-		panic("options.tsv: " + err.Error()) // it is part of the program
+	rows := &optionRows{}
+	for line := range strings.Lines(optionText) {
+		switch col := strings.Split(strings.TrimSuffix(line, "\n"), "\t"); {
+		case strings.HasPrefix(line, "#"):
+		case col[0] == "option":
+			rows.addOption(col[1:14])
+		case col[0] == "engine":
+			eachSpan(col[2], func(from, to int) { rows.engines = append(rows.engines, optionSpan{col[1], from, to}) })
+		case col[0] == "setting":
+			eachSpan(col[3], func(from, to int) { rows.settings = append(rows.settings, optionSpan{col[1], from, to}) })
+		default:
+			panic("options.tsv: " + line)
+		}
 	}
 	return rows
 })
 
-func parseOptionRows(text string) (*optionRows, error) {
-	rows := &optionRows{}
-	n := 0
-	for line := range strings.Lines(text) {
-		n++
-		col := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		var err error
-		switch {
-		case strings.HasPrefix(line, "#"):
-		case col[0] == "option" && len(col) == 14:
-			err = rows.addOption(col[1:])
-		case col[0] == "engine" && len(col) == 3, col[0] == "setting" && len(col) == 4:
-			list := map[string]*[]optionSpan{"engine": &rows.engines, "setting": &rows.settings}[col[0]]
-			err = eachSpan(col[len(col)-1], func(from, to int) { *list = append(*list, optionSpan{col[1], from, to}) })
-		default:
-			err = fmt.Errorf("%q is none of its lines", Clip(line))
-		}
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
-		}
-	}
-	return rows, nil
-}
-
 // eachSpan reads "3.1-3.7,3.12-"; an open end reaches the newest version.
-func eachSpan(text string, visit func(from, to int)) error {
+func eachSpan(text string, visit func(from, to int)) {
 	for span := range strings.SplitSeq(text, ",") {
-		first, last, ok := strings.Cut(span, "-")
-		from, err := ParseVersion("fio-" + first)
-		if err != nil || !ok {
-			return fmt.Errorf("%q: want versions such as 3.1-3.7", Clip(span))
-		}
-		to := optionVersions[len(optionVersions)-1]
+		first, last, _ := strings.Cut(span, "-")
+		from, to := knownVersion(first), len(optionVersions)-1
 		if last != "" {
-			if to, err = ParseVersion("fio-" + last); err != nil {
-				return err
-			}
+			to = knownVersion(last)
 		}
-		visit(versionIndex(from), versionIndex(to))
+		visit(from, to)
 	}
-	return nil
 }
 
-func (rows *optionRows) addOption(col []string) error {
+// knownVersion is the index of a version that the table names.
+func knownVersion(number string) int {
+	v, err := ParseVersion("fio-" + number)
+	if err != nil {
+		panic("options.tsv: " + err.Error())
+	}
+	return versionIndex(v)
+}
+
+func (rows *optionRows) addOption(col []string) {
 	r := optionRow{name: col[0], kind: optionType(col[2])}
 	if col[1] != "-" {
 		r.alias = col[1]
@@ -178,7 +150,6 @@ func (rows *optionRows) addOption(col []string) error {
 	} else if col[3] != "-" {
 		r.engines = strings.Split(col[3], ",")
 	}
-	var failed error
 	number := func(s string) float64 {
 		switch s {
 		case "DBL_MAX":
@@ -188,15 +159,13 @@ func (rows *optionRows) addOption(col []string) error {
 		}
 		v, err := strconv.ParseFloat(s, 64)
 		if err != nil {
-			failed = err
+			panic("options.tsv: " + err.Error())
 		}
 		return v
 	}
 	r.least, r.leastPart, r.mostPart = int64(number(col[5])), number(col[7]), number(col[8])
-	if most, err := strconv.ParseUint(col[6], 10, 64); err == nil && most < math.MaxInt64 {
+	if most, _ := strconv.ParseUint(col[6], 10, 64); most < math.MaxInt64 { // else it bounds nothing
 		r.most = int64(most)
-	} else if err != nil {
-		failed = err
 	}
 	r.longest, r.parts = int(number(col[9])), int(number(col[12]))
 	r.seconds, r.time = strings.Contains(col[10], "s"), strings.Contains(col[10], "t")
@@ -204,20 +173,13 @@ func (rows *optionRows) addOption(col []string) error {
 	if col[11] != "-" {
 		for word := range strings.SplitSeq(col[11], "|") {
 			cut := strings.LastIndexByte(word, '=')
-			n, err := strconv.ParseUint(word[cut+1:], 10, 64)
-			if cut < 0 || err != nil {
-				return fmt.Errorf("word %q: want word=number", Clip(word))
-			}
+			n, _ := strconv.ParseUint(word[cut+1:], 10, 64)
 			r.words = append(r.words, optionWord{word[:cut], n})
 		}
 	}
-	err := eachSpan(col[4], func(from, to int) {
+	eachSpan(col[4], func(from, to int) {
 		row := r
 		row.from, row.to = from, to
 		rows.options = append(rows.options, &row)
 	})
-	if err != nil {
-		return err
-	}
-	return failed
 }

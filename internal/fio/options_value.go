@@ -107,32 +107,23 @@ func readNumber(s string, k uint64, v Version) (numberRead, bool) {
 		return numberRead{value: ^value, percent: true}, true
 	}
 	other := 2024 - k // 1000 for 1024, and the other way round
-	for i, unit := range "kmgtp" {
-		if strings.HasPrefix(rest, string(unit)+"ib") {
-			read := times(value, power(other, i+1))
-			if other < k {
-				read.lost = "ib"
-			}
-			return read, true
-		}
-		if strings.HasPrefix(rest, string(unit)) {
-			return times(value, power(k, i+1)), true
-		}
+	prefix := strings.IndexByte("kmgtp", (rest + " ")[0])
+	if prefix < 0 {
+		return numberRead{value: value, lost: lostUnit(s)}, true
 	}
-	return numberRead{value: value, lost: lostUnit(s)}, true
-}
-
-func times(value, factor uint64) numberRead {
+	lost := ""
+	if strings.HasPrefix(rest[1:], "ib") {
+		if other < k {
+			lost = "ib"
+		}
+		k = other
+	}
+	factor := k
+	for range prefix {
+		factor *= k
+	}
 	over, product := bits.Mul64(value, factor)
-	return numberRead{value: product, wraps: over != 0}
-}
-
-func power(base uint64, n int) uint64 {
-	p := uint64(1)
-	for range n {
-		p *= base
-	}
-	return p
+	return numberRead{value: product, wraps: over != 0, lost: lost}, true
 }
 
 // unitBehind is a fraction, or letters of a unit, behind the digits that fio reads.
@@ -275,9 +266,10 @@ func (r *optionRow) cut(value *string, b build) int {
 }
 
 func (r *optionRow) partFault(v string, b build) fault {
-	switch r.kind { //nolint:exhaustive // gone ones have no parts
-	case typeNumber, typeLarge, typeSize, typeTime, typeZones:
+	if r.counts() {
 		return r.numberFault(v, b)
+	}
+	switch r.kind { //nolint:exhaustive // gone ones have no parts
 	case typeBool, typeFlag:
 		return r.boolFault(v)
 	case typeWord, typeWordLarge, typeWords:

@@ -14,15 +14,13 @@ import (
 // with stonewall waits until all sections before it have ended. A file in which a job waits for a
 // single other one (wait_for) or ends all others (exitall) is one phase, because its parts cannot
 // run by themselves.
-func (f *JobFile) Phases() [][]int {
-	jobs := f.Jobs()
-	var phases [][]int
-	for n, i := range jobs {
-		r := newOptionReader(f.Effective(i))
+func (f *JobFile) Phases() (phases [][]int) {
+	for i, job := range f.EachJob() {
+		r := newOptionReader(job)
 		if _, tied := r.value("wait_for"); tied || r.flag("exitall") || r.flag("exit_what") {
-			return [][]int{jobs}
+			return [][]int{f.Jobs()}
 		}
-		if n == 0 || r.flag("stonewall") {
+		if len(phases) == 0 || r.flag("stonewall") {
 			phases = append(phases, nil)
 		}
 		phases[len(phases)-1] = append(phases[len(phases)-1], i)
@@ -293,8 +291,7 @@ func Time(rows []Job, global Options, loads []Workload) {
 // CountIOs works out how many I/Os rows made of which only bytes are known, as where an output is
 // quoted in part: bytes by the block size that the jobs asked for, where that is one size. It
 // returns the names of directions that it counted.
-func CountIOs(rows []Job, global Options, loads []Workload) []string {
-	var counted []string
+func CountIOs(rows []Job, global Options, loads []Workload) (counted []string) {
 	named := nameLoads(loads)
 	for i := range rows {
 		sizes, _ := sizesOf(&rows[i], global, named, len(rows) == 1)
@@ -410,7 +407,7 @@ func loadsOf(j *Job, global Options, loads namedLoads, alone bool) []Workload {
 func (o Options) Section(name string) Section {
 	s := Section{Name: name}
 	for _, key := range slices.Sorted(maps.Keys(o)) {
-		s.Options = append(s.Options, Option{Name: key, Value: o[key], Bare: o[key] == ""})
+		s.Set(key, o[key])
 	}
 	return s
 }

@@ -29,14 +29,10 @@ func ParseSize(s string, kbBase int) (units.Bytes, error) {
 
 // partSize reads the number that a part of a value begins with (numberParts).
 func partSize(text string, kbBase int) (units.Bytes, error) {
-	k := uint64(1024)
-	if kbBase == 1000 {
-		k = 1000
-	}
 	fail := func(format string, args ...any) (units.Bytes, error) {
 		return 0, fmt.Errorf("size %q"+format, append([]any{Clip(text)}, args...)...)
 	}
-	read, ok := readNumber(text, k, parsedVersion)
+	read, ok := readNumber(text, uint64(kbBase), parsedVersion)
 	_, _, beyond := leadingNumber(text)
 	switch {
 	case ok && read.percent:

@@ -203,9 +203,8 @@ func Ends(loads []Workload) (end time.Duration, known bool) {
 
 // Files are the paths of filename=, of which there may be several, separated by colons; none when
 // fio names them itself.
-func (w Workload) Files() []string {
+func (w Workload) Files() (files []string) {
 	const escaped = "\x00" // stands for \: which is part of a name
-	var files []string
 	for name := range strings.SplitSeq(strings.ReplaceAll(w.Filename, `\:`, escaped), ":") {
 		if name != "" {
 			files = append(files, strings.ReplaceAll(name, escaped, ":"))

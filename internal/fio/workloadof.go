@@ -30,10 +30,10 @@ func WorkloadOf(name string, s Section) (Workload, error) {
 		Name:       name,
 		Engine:     DefaultEngine,
 		Jobs:       int(r.number("numjobs", 1)),
-		Runtime:    r.time("runtime", time.Second),
-		Ramp:       r.time("ramp_time", time.Second),
-		StartDelay: r.delay("startdelay"),
-		ThinkTime:  r.time("thinktime", time.Microsecond),
+		Runtime:    r.time("runtime", time.Second, ""),
+		Ramp:       r.time("ramp_time", time.Second, ""),
+		StartDelay: r.time("startdelay", time.Second, "-"), // of a range the later: nothing may start after it
+		ThinkTime:  r.time("thinktime", time.Microsecond, ""),
 		TimeBased:  r.flag("time_based"),
 		Stonewall:  r.flag("stonewall"),
 		NewGroup:   r.flag("new_group"),
@@ -67,8 +67,7 @@ func WorkloadOf(name string, s Section) (Workload, error) {
 		w.Size = r.size("filesize")
 	}
 	w.OffsetIncrement = r.size("offset_increment")
-	if _, given := r.value("offset_increment"); given && w.OffsetIncrement == 0 &&
-		strings.HasSuffix(r.text("offset_increment"), "%") {
+	if w.OffsetIncrement == 0 && strings.HasSuffix(r.text("offset_increment"), "%") {
 		w.OffsetIncrement = 1 // apart, by a share of a file whose size is not known
 	}
 	rate, iops := r.sizesByDirection("rate"), r.sizesByDirection("rate_iops")
@@ -97,7 +96,7 @@ func (e *BadOption) Unwrap() error { return e.Err }
 // whichever alias. The first mistake stays in err.
 type optionReader struct {
 	last   map[string]Option
-	order  map[string]int
+	order  map[string]int // from 1
 	kbBase int
 	err    *BadOption
 }
@@ -111,7 +110,7 @@ func newOptionReader(s Section) *optionReader {
 	t := BuiltinOptions()
 	for i, o := range s.Options {
 		name := t.Main(o.Name)
-		r.last[name], r.order[name] = o, i
+		r.last[name], r.order[name] = o, i+1
 	}
 	if r.text("kb_base") == "1000" {
 		r.kbBase = 1000
@@ -130,16 +129,10 @@ func (r *optionReader) value(name string) (string, bool) {
 	return strings.TrimSpace(o.Value), ok && !o.Bare
 }
 
-func (r *optionReader) text(name string) string {
-	v, _ := r.value(name)
-	return v
-}
+func (r *optionReader) text(name string) string { return strings.TrimSpace(r.last[name].Value) }
 
 func (r *optionReader) number(name string, otherwise uint64) uint64 {
-	v, ok := r.value(name)
-	if !ok {
-		return otherwise
-	}
+	v := r.text(name)
 	first := numberParts(v)[0] // the others have no place
 	if first == "" {
 		return otherwise
@@ -162,33 +155,24 @@ func (r *optionReader) flag(name string) bool {
 
 func (r *optionReader) direct() bool {
 	direct := r.flag("direct")
-	if _, ok := r.last["buffered"]; ok && r.order["buffered"] >= r.order["direct"] {
+	if r.order["buffered"] > r.order["direct"] {
 		direct = !r.flag("buffered")
 	}
 	return direct || r.flag("atomic")
 }
 
-func (r *optionReader) time(name string, unit time.Duration) time.Duration {
+// time reads a time, or the last of those of a range whose ends are parted by between.
+func (r *optionReader) time(name string, unit time.Duration, between string) (most time.Duration) {
 	v, ok := r.value(name)
 	if !ok {
 		return 0
 	}
-	d, err := ParseTime(v, unit)
-	if err != nil {
-		r.fail(name, err)
+	parts := []string{v}
+	if between != "" {
+		parts = strings.Split(v, between)
 	}
-	return d
-}
-
-// delay reads a time or a range of times, of which it takes the later: nothing may start after it.
-func (r *optionReader) delay(name string) time.Duration {
-	v, ok := r.value(name)
-	if !ok {
-		return 0
-	}
-	var most time.Duration
-	for part := range strings.SplitSeq(v, "-") {
-		d, err := ParseTime(part, time.Second)
+	for _, part := range parts {
+		d, err := ParseTime(part, unit)
 		if err != nil {
 			r.fail(name, err)
 		}
@@ -204,7 +188,7 @@ func (r *optionReader) size(name string) units.Bytes {
 	if !ok {
 		return 0
 	}
-	parts := slices.DeleteFunc(numberParts(v), func(part string) bool { return part == "" })
+	parts := text.Present(numberParts(v)...)
 	if len(parts) == 0 {
 		parts = []string{v}
 	}
@@ -250,7 +234,7 @@ func (r *optionReader) mix() uint64 {
 		}
 	}
 	read, write := r.number("rwmixread", 50), min(r.number("rwmixwrite", 50), 100)
-	if _, ok := r.last["rwmixwrite"]; ok && r.order["rwmixwrite"] >= r.order["rwmixread"] {
+	if r.order["rwmixwrite"] > r.order["rwmixread"] {
 		return 100 - write
 	}
 	return read
@@ -259,11 +243,12 @@ func (r *optionReader) mix() uint64 {
 // blocks reads bs, bsrange or bssplit, the last given of them, as sizes by direction.
 func (r *optionReader) blocks(w *Workload) {
 	from := slices.MaxFunc([]string{"bs", "bsrange", "bssplit"}, func(a, b string) int {
-		return cmp.Compare(r.at(a), r.at(b))
+		return cmp.Compare(r.order[a], r.order[b])
 	})
-	parts := []string{""}
-	if v, given := r.value(from); given {
-		parts = blockParts(from, v)
+	v := r.text(from)
+	parts := strings.Split(v, ",") // as fio's own code splits bssplit
+	if from == "bs" {
+		parts = numberParts(v)
 	}
 	blocks := make([]Sizes, 3)
 	byDirection(r, from, parts, blocks, Sizes{{defaultBS, 1}}, func(part string) (Sizes, error) {
@@ -319,22 +304,6 @@ func (r *optionReader) sizesByDirection(name string) []units.Bytes {
 		})
 	}
 	return values
-}
-
-// blockParts are the values by direction: fio's own code splits bssplit, at commas alone.
-func blockParts(from, v string) []string {
-	if from == "bs" {
-		return numberParts(v)
-	}
-	return strings.Split(v, ",")
-}
-
-// at is where an option stood, -1 when it did not.
-func (r *optionReader) at(name string) int {
-	if _, ok := r.last[name]; !ok {
-		return -1
-	}
-	return r.order[name]
 }
 
 // sizes are those of one direction, as the option from states them.

@@ -278,22 +278,18 @@ func disksPartial(r *Result) string {
 
 // missingHosts compares the hosts that fio --client was connected to with those it has figures of.
 func missingHosts(o *fio.Output) []string {
-	var hosts, missing []string
+	var hosts []string
 	for _, j := range o.Jobs {
-		if j.Host != "" && !slices.Contains(hosts, j.Host) {
-			hosts = append(hosts, j.Host)
-		}
+		hosts = text.Once(hosts, j.Host)
 	}
-	if n := len(o.Servers) - len(hosts); n > 0 &&
-		len(hosts) > 0 { // a host may be known by another name than it gives itself
-		missing = append(missing, fmt.Sprintf("fio was connected to %d hosts (%s) and has results from %d (%s).",
-			len(o.Servers), strings.Join(o.Servers, ", "), len(hosts), strings.Join(hosts, ", ")))
+	switch named := strings.Join(hosts, ", "); {
+	case len(hosts) > 0 && len(o.Servers) > len(hosts): // a host may be known by another name than it gives itself
+		return []string{fmt.Sprintf("fio was connected to %d hosts (%s) and has results from %d (%s).",
+			len(o.Servers), strings.Join(o.Servers, ", "), len(hosts), named)}
+	case len(hosts) > 1 && o.AllClients == nil && o.Format != fio.Logs:
+		return []string{"fio printed no total of all clients: a host may be missing besides " + named + "."}
 	}
-	if len(hosts) > 1 && o.AllClients == nil && len(missing) == 0 && o.Format != fio.Logs {
-		missing = append(missing,
-			fmt.Sprintf("fio printed no total of all clients: a host may be missing besides %s.", strings.Join(hosts, ", ")))
-	}
-	return missing
+	return nil
 }
 
 // runtimes says how long each direction ran.
@@ -308,7 +304,7 @@ func runtimes(j fio.Job) string {
 }
 
 // parts are the hosts or the reporting groups of an output that has several.
-func parts(o *fio.Output) []Part {
+func parts(o *fio.Output) (list []Part) {
 	type key struct {
 		host  string
 		group int
@@ -332,7 +328,6 @@ func parts(o *fio.Output) []Part {
 	if len(order) < 2 {
 		return nil
 	}
-	var list []Part
 	for _, k := range order {
 		p := *o
 		p.Jobs = rows[k]
@@ -372,12 +367,12 @@ func (r *Result) used(t *telemetry.Series, start time.Time) {
 
 // window is the part of the run that was measured, since fio's start.
 func (r *Result) window() (from, to time.Duration) {
-	for i, s := range r.Seconds {
+	for _, s := range r.Seconds {
 		if s.Ramp {
 			continue
 		}
 		if to == 0 {
-			from = max(r.Seconds[i].At-s.Len, 0)
+			from = max(s.At-s.Len, 0)
 		}
 		to = s.At
 	}

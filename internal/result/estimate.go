@@ -45,12 +45,11 @@ func (s *stream) put(length time.Duration, i Interval) {
 
 // rates are those of its whole intervals: the first and the last are cut where the direction began
 // and ended.
-func (s *stream) rates(of []float64) []float64 {
+func (s *stream) rates(of []float64) (xs []float64) {
 	last := len(of) - 1
 	for last >= 0 && s.n[last] == 0 {
 		last--
 	}
-	var xs []float64
 	for i := 1; i < last; i++ {
 		if s.lens[i] >= shortest.Seconds() {
 			xs = append(xs, of[i]/s.lens[i])

@@ -21,27 +21,27 @@ func YAML(job *fio.JobFile) (string, error) {
 	jobs := job.Jobs()
 	name := slug(strings.TrimSuffix(strings.TrimSuffix(job.Name, ".fio"), ".job"))
 	fmt.Fprintf(&b, "%sname: %s\nscenarios:\n", SettingsComment(job, "#"), name)
-	n := -1
+	id := 0
 	for _, phase := range job.Phases() {
-		n++
-		if len(phase) == 1 {
-			s := job.Effective(phase[0])
-			if only, set := s.Get("create_only"); set && only != "0" && len(jobs) > 1 {
-				n--
-				fmt.Fprintf(&b, "  # [%s] only makes its files (create_only), as plimsoll run does by itself: left out\n",
-					strings.ReplaceAll(fio.Clip(s.Name), "\n", " "))
-				continue
-			}
-			if err := writeScenario(&b, n+1, s); err != nil {
-				return "", err
-			}
+		first := job.Effective(phase[0])
+		only, set := first.Get("create_only")
+		if len(phase) == 1 && set && only != "0" && len(jobs) > 1 {
+			fmt.Fprintf(&b, "  # [%s] only makes its files (create_only), as plimsoll run does by itself: left out\n",
+				strings.ReplaceAll(fio.Clip(first.Name), "\n", " "))
 			continue
 		}
-		part, name := job.Only(phase), name
-		if len(phase) < len(jobs) {
-			name = slug(job.Effective(phase[0]).Name)
+		id++
+		var err error
+		if len(phase) == 1 {
+			err = writeScenario(&b, id, first)
+		} else {
+			part, name := job.Only(phase), name
+			if len(phase) < len(jobs) {
+				name = slug(first.Name)
+			}
+			err = writeTogether(&b, id, name, &part)
 		}
-		if err := writeTogether(&b, n+1, name, &part); err != nil {
+		if err != nil {
 			return "", err
 		}
 	}
@@ -54,7 +54,7 @@ func writeTogether(b *strings.Builder, id int, name string, part *fio.JobFile) e
 	if err := part.Writable(); err != nil {
 		return err
 	}
-	role, size := together(part, part.Jobs())
+	role, size := together(part)
 	placed, err := unplace(part)
 	if err != nil {
 		return err
@@ -167,10 +167,10 @@ func writeScenario(b *strings.Builder, id int, s fio.Section) error {
 }
 
 // together is the role of jobs that run at once, and the size of the file they share.
-func together(job *fio.JobFile, jobs []int) (topology.Role, units.Bytes) {
-	role, size := topology.Data, units.Bytes(0)
-	for _, i := range jobs {
-		w, err := fio.WorkloadOf("", job.Effective(i))
+func together(job *fio.JobFile) (role topology.Role, size units.Bytes) {
+	role = topology.Data
+	for _, s := range job.EachJob() {
+		w, err := fio.WorkloadOf("", s)
 		if err == nil && w.SyncEvery > 0 && w.Sequential {
 			role = topology.WAL
 		}

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -23,12 +24,9 @@ func FromDemand(d *workload.Demand) (*Suite, error) {
 		Title:   d.About,
 		Role:    d.Role,
 		Demand:  d,
-		Size:    d.Capacity,
+		Size:    cmp.Or(d.Capacity, DefaultSize),
 		Runtime: d.Runtime(0),
 		Why:     "Whether the storage meets the demand of " + d.Name + ".",
-	}
-	if c.Size == 0 {
-		c.Size = DefaultSize
 	}
 	c.Job = c.asked("")
 	for _, text := range demanded(d, c.Job) {
@@ -70,8 +68,7 @@ func (s Scenario) asked(file string) fio.JobFile {
 // demanded are the thresholds that a demand states, by direction: those of a direction whose
 // streams burst several times, or differ in what they state, cannot be derived from its sums, which
 // is what compare --demand is for.
-func demanded(d *workload.Demand, job fio.JobFile) []string {
-	var texts []string
+func demanded(d *workload.Demand, job fio.JobFile) (texts []string) {
 	for _, side := range []Side{ReadSide, WriteSide} {
 		streams := slices.DeleteFunc(slices.Clone(d.Streams), func(s workload.Stream) bool {
 			return side == ReadSide && !s.Reads() || side == WriteSide && !s.Writes()
@@ -110,13 +107,12 @@ func bursts(job fio.JobFile, name string) int {
 }
 
 // borne are the thresholds of a stream's latencies: of its syncs where it syncs each write.
-func borne(side Side, s *workload.Stream) []string {
+func borne(side Side, s *workload.Stream) (texts []string) {
 	quantity := Clat
 	if side == WriteSide && s.Sync.Each == 1 && s.Sync.Kind != "dsync" {
 		quantity = Sync
 	}
 	metric := string(side) + "." + string(quantity)
-	var texts []string
 	for _, p := range s.Latency.Percentiles {
 		texts = append(texts,
 			fmt.Sprintf("%s.p%s < %s", metric, strconv.FormatFloat(p.P, 'f', -1, 64), units.LatencyOf(p.Limit).Arg()))

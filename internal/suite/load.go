@@ -71,43 +71,28 @@ func Load(file string) (*Suite, error) {
 	return Parse(file, data)
 }
 
-// The YAML of a suite (docs/suites.md). Options keep their order, since people compare command
-// lines.
+// The YAML of a suite (docs/suites.md), whose keys are the names of fields in lower case. Options
+// keep their order, since people compare command lines.
 type suiteYAML struct {
-	Name        string            `yaml:"name"`
-	Description string            `yaml:"description"`
-	Cooldown    *duration         `yaml:"cooldown"`
-	Runtime     *duration         `yaml:"runtime"`
-	Ramp        *duration         `yaml:"ramp"`
-	Rounds      word              `yaml:"rounds"`
-	Until       word              `yaml:"until"`
-	Stop        word              `yaml:"stop"`
-	Order       word              `yaml:"order"`
-	Budget      word              `yaml:"budget"`
-	Against     word              `yaml:"against"`
-	Files       string            `yaml:"files"`
-	Main        string            `yaml:"main"`
-	Fio         yamlfile.MapSlice `yaml:"fio"`
-	Postgres    *serverYAML       `yaml:"postgres"`
-	Scenarios   []scenarioYAML    `yaml:"scenarios"`
+	Name, Description, Files, Main              string
+	Cooldown, Runtime, Ramp                     *duration
+	Rounds, Until, Stop, Order, Budget, Against word
+
+	Fio       yamlfile.MapSlice
+	Postgres  *serverYAML
+	Scenarios []scenarioYAML
 }
 
 type scenarioYAML struct {
-	ID         int               `yaml:"id"`
-	Name       string            `yaml:"name"`
-	Title      string            `yaml:"title"`
-	Why        string            `yaml:"why"`
-	Role       topology.Role     `yaml:"role"`
-	Phase      string            `yaml:"phase"`
-	Size       size              `yaml:"size"`
-	Runtime    *duration         `yaml:"runtime"`
-	Ramp       *duration         `yaml:"ramp"`
-	Files      string            `yaml:"files"`
-	Fio        yamlfile.MapSlice `yaml:"fio"`
-	Job        string            `yaml:"job"`
-	Postgres   *postgresYAML     `yaml:"postgres"`
-	Thresholds []string          `yaml:"thresholds"`
-	Main       string            `yaml:"main"`
+	ID                                        int
+	Name, Title, Why, Phase, Files, Job, Main string
+
+	Role          topology.Role
+	Size          size
+	Runtime, Ramp *duration
+	Fio           yamlfile.MapSlice
+	Postgres      *postgresYAML
+	Thresholds    []string
 }
 
 type duration time.Duration
@@ -156,10 +141,8 @@ func Parse(name string, data []byte) (*Suite, error) {
 	if len(y.Scenarios) == 0 {
 		return nil, at.err("$", "a suite needs scenarios")
 	}
-	s := &Suite{Name: y.Name, Description: y.Description, Source: name, Cooldown: DefaultCooldown}
-	if s.Name == "" {
-		s.Name = strings.TrimSuffix(path.Base(name), path.Ext(name))
-	}
+	base := strings.TrimSuffix(path.Base(name), path.Ext(name))
+	s := &Suite{Name: cmp.Or(y.Name, base), Description: y.Description, Source: name, Cooldown: DefaultCooldown}
 	if y.Cooldown != nil {
 		s.Cooldown = time.Duration(*y.Cooldown)
 	}
@@ -194,14 +177,8 @@ func Parse(name string, data []byte) (*Suite, error) {
 
 func (sc scenarioYAML) scenario(y *suiteYAML, at locator, where string) (Scenario, error) {
 	c := Scenario{
-		ID: sc.ID, Name: sc.Name, Title: sc.Title, Why: sc.Why, Role: sc.Role, Phase: sc.Phase,
-		Size: units.Bytes(sc.Size), Runtime: DefaultRuntime,
-	}
-	if c.Role == "" {
-		c.Role = topology.Data
-	}
-	if c.Size == 0 {
-		c.Size = DefaultSize
+		ID: sc.ID, Name: sc.Name, Title: sc.Title, Why: sc.Why, Role: cmp.Or(sc.Role, topology.Data), Phase: sc.Phase,
+		Size: cmp.Or(units.Bytes(sc.Size), DefaultSize), Runtime: DefaultRuntime,
 	}
 	if d := cmp.Or(sc.Runtime, y.Runtime); d != nil {
 		c.Runtime = time.Duration(*d)
@@ -294,10 +271,9 @@ func (sc scenarioYAML) job(c *Scenario, y *suiteYAML, at locator, where string) 
 		section.Options = append(section.Options,
 			fio.Option{Name: key, Value: value, Bare: item.Value == nil, Line: at.line(where + ".fio." + key)})
 	}
-	if _, ok := section.Get("rw"); !ok {
-		if _, ok := section.Get("readwrite"); !ok {
-			return at.err(where+".fio", "rw is missing: say read, write, randread, randwrite, rw or randrw")
-		}
+	_, short := section.Get("rw")
+	if _, long := section.Get("readwrite"); !short && !long {
+		return at.err(where+".fio", "rw is missing: say read, write, randread, randwrite, rw or randrw")
 	}
 	c.Job = fio.JobFile{Name: at.name, Sections: []fio.Section{section}}
 	return nil
@@ -325,10 +301,7 @@ func scalar(v any) (string, error) {
 }
 
 func validName(s string) bool {
-	if s == "" || len(s) > 64 || s[0] == '-' {
-		return false
-	}
-	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+	return s != "" && len(s) <= 64 && s[0] != '-' && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
 // locator finds the line of a YAML path for error messages.

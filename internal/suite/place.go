@@ -17,9 +17,6 @@ import (
 // jobs' files. Without a file nothing is placed.
 func (s Scenario) Place(file string) fio.JobFile {
 	global := fio.Section{Name: "global"}
-	add := func(sec *fio.Section, name, value string) {
-		sec.Options = append(sec.Options, fio.Option{Name: name, Value: value, Bare: value == ""})
-	}
 	job := fio.JobFile{Name: s.Job.Name}
 	switch {
 	case s.Kind() == OfServer: // nothing of fio's
@@ -29,33 +26,33 @@ func (s Scenario) Place(file string) fio.JobFile {
 		job.Sections = s.named(file)
 	case len(s.Job.Sections) > 1:
 		if file != "" {
-			add(&global, "filename", fioPath(file))
+			global.Set("filename", fioPath(file))
 		}
-		add(&global, "size", s.Size.Suffixed())
-		add(&global, "allow_file_create", "0")
+		global.Set("size", s.Size.Suffixed())
+		global.Set("allow_file_create", "0")
 		job.Sections = append([]fio.Section{global}, s.Job.Sections...)
 	default:
 		one := fio.Section{Name: s.Job.Sections[0].Name}
 		switch {
 		case file == "":
 		case s.Files == FilePerJob:
-			add(&one, "directory", fioPath(file))
-			add(&one, "filename_format", JobFileFormat)
+			one.Set("directory", fioPath(file))
+			one.Set("filename_format", JobFileFormat)
 		default:
-			add(&one, "filename", fioPath(file))
+			one.Set("filename", fioPath(file))
 		}
-		add(&one, "size", s.Size.Suffixed())
+		one.Set("size", s.Size.Suffixed())
 		if s.Files == RegionPerJob {
-			add(&one, "offset_increment", s.Size.Suffixed())
+			one.Set("offset_increment", s.Size.Suffixed())
 		}
-		add(&one, "time_based", "")
-		add(&one, "runtime", workload.Time(s.Runtime))
+		one.Set("time_based", "")
+		one.Set("runtime", workload.Time(s.Runtime))
 		if s.Ramp > 0 {
-			add(&one, "ramp_time", workload.Time(s.Ramp))
+			one.Set("ramp_time", workload.Time(s.Ramp))
 		}
 		one.Options = append(one.Options, s.Job.Sections[0].Options...)
-		add(&one, "group_reporting", "")
-		add(&one, "allow_file_create", "0") // the file is prefilled; a missing one is an error, not a new sparse file
+		one.Set("group_reporting", "")
+		one.Set("allow_file_create", "0") // the file is prefilled; a missing one is an error, not a new sparse file
 		job.Sections = []fio.Section{one}
 	}
 	return job
@@ -122,13 +119,11 @@ func Directory(section fio.Section) string {
 
 // Outside are the paths that a job file from elsewhere names itself: whole paths of files, and
 // directories.
-func (s Scenario) Outside() []string {
+func (s Scenario) Outside() (paths []string) {
 	if !s.AsIs {
 		return nil
 	}
-	var paths []string
-	for _, i := range s.Job.Jobs() {
-		eff := s.Job.Effective(i)
+	for _, eff := range s.Job.EachJob() {
 		if dir := Directory(eff); dir != "" {
 			paths = append(paths, fio.Workload{Filename: dir}.Files()...) // a list of them is written like one of files
 			continue
@@ -151,12 +146,11 @@ func (s Scenario) On(device string) Scenario {
 	if !s.AsIs {
 		return s
 	}
-	sections := slices.Clone(s.Job.Sections)
-	s.Job.Sections = sections
-	for _, i := range s.Job.Jobs() {
-		if eff := s.Job.Effective(i); Directory(eff) == "" && len(Files(eff)) == 0 {
+	s.Job.Sections = slices.Clone(s.Job.Sections)
+	for i, eff := range s.Job.EachJob() {
+		if section := &s.Job.Sections[i]; Directory(eff) == "" && len(Files(eff)) == 0 {
 			own := fio.Option{Name: "filename", Value: fioPath(device)}
-			sections[i].Options = append([]fio.Option{own}, sections[i].Options...)
+			section.Options = append([]fio.Option{own}, section.Options...)
 		}
 	}
 	return s
@@ -176,11 +170,9 @@ func (s Scenario) Workloads() ([]fio.Workload, error) {
 }
 
 // WorkloadsOn is what the scenario's jobs ask for on a file, placed there as Place does.
-func (s Scenario) WorkloadsOn(file string) ([]fio.Workload, error) {
+func (s Scenario) WorkloadsOn(file string) (loads []fio.Workload, err error) {
 	job := s.Place(file)
-	var loads []fio.Workload
-	for _, i := range job.Jobs() {
-		section := job.Effective(i)
+	for _, section := range job.EachJob() {
 		w, err := fio.WorkloadOf(section.Name, section)
 		if err != nil {
 			where := s.Name

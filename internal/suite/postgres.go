@@ -41,21 +41,14 @@ func (p *Postgres) Probes() bool { return p.Builtin == "" && p.Script == "" }
 // ReadOnly says that the load changes nothing, so that no commit waits for the log.
 func (p *Postgres) ReadOnly() bool { return p.Builtin == "select-only" }
 
-// Duration is the time that a scenario's loads take, probes not counted; 0 where that is not known.
-func (s Scenario) postgresDuration() time.Duration {
-	if s.Postgres.Transactions > 0 {
-		return 0
-	}
-	return s.Runtime * time.Duration(len(s.Postgres.Clients))
-}
-
-// Takes is how long the scenario runs, in fio or in pgbench; 0 where its end is not known.
+// Takes is how long the scenario runs, in fio or in pgbench without its probes; 0 where its end is
+// not known.
 func (s Scenario) Takes() time.Duration {
-	if s.Kind() == OfServer {
-		return s.postgresDuration()
+	if s.Kind() == OfServer && s.Postgres.Transactions == 0 {
+		return s.Runtime * time.Duration(len(s.Postgres.Clients))
 	}
 	loads, err := s.Workloads()
-	if err != nil {
+	if err != nil || s.Kind() == OfServer {
 		return 0
 	}
 	return Duration(loads)
@@ -64,17 +57,14 @@ func (s Scenario) Takes() time.Duration {
 // The YAML of `postgres:`, of a suite and of a scenario.
 type (
 	serverYAML struct {
-		Scale    string            `yaml:"scale"`
-		Memory   size              `yaml:"memory"`
-		Settings map[string]string `yaml:"settings"`
+		Scale    string
+		Memory   size
+		Settings map[string]string
 	}
 	postgresYAML struct {
-		Builtin      string `yaml:"builtin"`
-		Script       string `yaml:"script"`
-		Clients      []int  `yaml:"clients"`
-		Connect      string `yaml:"connect"`
-		Before       string `yaml:"before"`
-		Transactions int    `yaml:"transactions"`
+		Builtin, Script, Connect, Before string
+		Clients                          []int
+		Transactions                     int
 	}
 )
 

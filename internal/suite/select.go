@@ -267,7 +267,7 @@ func (s *Suite) pick(wanted []string) (*Suite, error) {
 	for _, w := range wanted {
 		if err := s.take(w, keep); errors.Is(err, errNoName) {
 			return nil, fmt.Errorf("no suite, file or %s scenario is named %q%s (suites: %s)",
-				s.Name, w, didYouMean(w, append(Names(), s.names()...)), strings.Join(Names(), ", "))
+				s.Name, w, didYouMean(text.Nearest(w, append(Names(), s.names()...))), strings.Join(Names(), ", "))
 		} else if err != nil {
 			return nil, err
 		}
@@ -288,7 +288,7 @@ func (s *Suite) take(list string, keep map[int]bool) error {
 			continue
 		}
 		if part != "" && strings.Trim(part, "0123456789-") != "" {
-			return fmt.Errorf("%s has %w %q%s; it has %s", s.Name, errNoName, part, didYouMean(part, s.names()),
+			return fmt.Errorf("%s has %w %q%s; it has %s", s.Name, errNoName, part, didYouMean(text.Nearest(part, s.names())),
 				strings.Join(s.names(), ", "))
 		}
 		from, to, ranged := strings.Cut(part, "-")
@@ -315,16 +315,15 @@ func (s *Suite) take(list string, keep map[int]bool) error {
 }
 
 // didYouMean suggests the word that was probably meant, "" when none is near.
-func didYouMean(name string, words []string) string {
-	if like := text.Nearest(name, words); like != "" {
-		return "; did you mean " + like + "?"
+func didYouMean(near string) string {
+	if near != "" {
+		return "; did you mean " + near + "?"
 	}
 	return ""
 }
 
 // names are those of the scenarios, in the order of their numbers.
-func (s *Suite) names() []string {
-	var names []string
+func (s *Suite) names() (names []string) {
 	for _, c := range s.sorted() {
 		names = append(names, c.Name)
 	}
@@ -368,12 +367,9 @@ func (s *Suite) narrow(sel Selection) (*Suite, error) {
 	return s, nil
 }
 
-func (s *Suite) phases() []string {
-	var phases []string
+func (s *Suite) phases() (phases []string) {
 	for _, c := range s.Scenarios {
-		if c.Phase != "" && !slices.Contains(phases, c.Phase) {
-			phases = append(phases, c.Phase)
-		}
+		phases = text.Once(phases, c.Phase)
 	}
 	return phases
 }
@@ -394,11 +390,8 @@ func (s *Suite) Check(table *fio.OptionTable) error {
 				if known {
 					continue
 				}
-				did := ""
-				if nearest != "" {
-					did = fmt.Sprintf("; did you mean %s?", nearest)
-				}
-				return fmt.Errorf("%s:%d: %s: the installed fio knows no option %q%s", c.Job.Name, o.Line, c.Name, o.Name, did)
+				return fmt.Errorf("%s:%d: %s: the installed fio knows no option %q%s", c.Job.Name, o.Line, c.Name, o.Name,
+					didYouMean(nearest))
 			}
 		}
 		if _, err := c.Workloads(); err != nil {

@@ -131,9 +131,9 @@ func (m Metric) Value(base float64) Value {
 		return Value{IOPS: units.IOPS(base)}
 	case BW:
 		return Value{Rate: units.Rate(base)}
-	case Clat, Slat, Lat, Sync, Took:
+	default:
+		return Value{Latency: units.Latency(base)}
 	}
-	return Value{Latency: units.Latency(base)}
 }
 
 // Base is the figure in its base unit: 1/s, bytes/s, nanoseconds or a share.
@@ -158,18 +158,24 @@ func (m Metric) Print(v Value) string {
 		return v.IOPS.String() + " TPS"
 	case BW:
 		return v.Rate.String()
-	case Clat, Slat, Lat, Sync, Took:
+	default:
+		return v.Latency.String()
 	}
-	return v.Latency.String()
 }
 
-// Op is a comparison: <, <=, > or >=.
+// Op is a comparison: <, <=, > or >=, and of others than thresholds = and != too.
 type Op string
 
 // Holds says whether a figure compares with a limit as the threshold wants.
-func (o Op) Holds(figure, limit Value) bool {
-	a, b := figure.Base(), limit.Base()
+func (o Op) Holds(figure, limit Value) bool { return o.Compares(figure.Base(), limit.Base()) }
+
+// Compares says whether one number compares with another so.
+func (o Op) Compares(a, b float64) bool {
 	switch o {
+	case "=":
+		return a == b
+	case "!=":
+		return a != b
 	case "<":
 		return a < b
 	case "<=":
@@ -186,8 +192,7 @@ func (o Op) Holds(figure, limit Value) bool {
 func (t Threshold) MarshalText() ([]byte, error) { return []byte(t.Text), nil }
 
 // UnmarshalText reads a threshold.
-func (t *Threshold) UnmarshalText(text []byte) error {
-	var err error
+func (t *Threshold) UnmarshalText(text []byte) (err error) {
 	*t, err = ParseThreshold(string(text))
 	return err
 }
@@ -293,11 +298,10 @@ func (m Metric) share(factor string) (float64, error) {
 func (m Metric) parse(text string) (Value, error) {
 	var v Value
 	var err error
-	if over, ok := strings.CutPrefix(string(m.Statistic), "over("); ok {
-		if _, err := units.ParseLatency(strings.TrimSuffix(over, ")")); err != nil || !m.IsShare() {
-			return v, fmt.Errorf("%s: want a form such as over(1s)", m.Statistic)
-		}
+	if m.IsShare() {
 		return parseShare(text)
+	} else if strings.HasPrefix(string(m.Statistic), "over(") {
+		return v, fmt.Errorf("%s: want a form such as over(1s)", m.Statistic)
 	}
 	switch m.Quantity {
 	case IOPS, TPS:
@@ -307,7 +311,7 @@ func (m Metric) parse(text string) (Value, error) {
 			return v, fmt.Errorf("bandwidth %q needs a unit, such as 500MiB/s", text)
 		}
 		v.Rate, err = units.ParseRate(text)
-	case Clat, Slat, Lat, Sync, Took:
+	default:
 		v.Latency, err = units.ParseLatency(text)
 		if err != nil || v.Latency <= 0 {
 			err = fmt.Errorf("latency %q needs a unit, such as 1.5ms", text)

@@ -2,6 +2,8 @@ package workload
 
 import (
 	"bufio"
+	"cmp"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -11,23 +13,21 @@ import (
 	"plimsoll/internal/yamlfile"
 )
 
-// question is one line of a stream's description, and the answer that Enter stands for.
-type question struct {
-	key, text, otherwise string
-	optional             bool
-}
+// question is one line of a description: its key, the answer that Enter stands for, what stands in
+// until it is answered, and what is asked.
+type question struct{ key, otherwise, meanwhile, text string }
 
-var aboutStream = []question{
-	{"name", "name of the stream", "main", false},
-	{"does", "sequential or random, then read, write or readwrite", "random readwrite", false},
-	{"reads", "share of its I/Os that read", "70%", false},
-	{"block", "size of an I/O, or a mix such as {8KiB: 60%, 32KiB: 40%}", "8KiB", false},
-	{"threads", "threads that do it at once", "16", false},
-	{"rate", "rate, such as 1280 IOPS, 80MiB/s or 5MiB/s per thread", "", false},
-	{"sync", "sync after its writes: none, fdatasync, fsync or dsync", "none", false},
-	{"latency", "latency that it tolerates, such as {p99: 10ms, over: {1s: 1%}}; empty for any", "", true},
-	{"burst", "bursts, such as {for: 5s, every: 30s}; empty if it always runs", "", true},
-}
+//go:embed questions.tsv
+var questionText string
+
+// aboutStream are the questions about a stream.
+var aboutStream = func() (all []question) {
+	for line := range strings.Lines(questionText) {
+		col := strings.Split(strings.TrimSpace(line), "\t")
+		all = append(all, question{col[0], col[1], col[2], col[3]})
+	}
+	return all
+}()
 
 // errNoAnswers is returned when the input ends before the questions do.
 var errNoAnswers = errors.New("the answers ended before the questions did")
@@ -36,21 +36,29 @@ var errNoAnswers = errors.New("the answers ended before the questions did")
 // again, with the reason.
 func Ask(in io.Reader, out io.Writer) (string, error) {
 	a := asker{bufio.NewScanner(in), out}
-	head, err := a.all("", []question{
-		{"workload", "name of the application", "app", false},
-		{"capacity", "how much data it holds", "100GiB", false},
-	}, "streams: [{does: random read, block: 4KiB, rate: 1 IOPS}]\n")
-	if err != nil {
-		return "", err
+	text := ""
+	for _, q := range []question{
+		{"workload", "app", "", "name of the application"},
+		{"capacity", "100GiB", "", "how much data it holds"},
+	} {
+		line := func(answer string) string { return text + q.key + ": " + answer + "\n" }
+		answer, err := a.ask(q, func(s string) error {
+			const rest = "streams: [{does: random read, block: 4KiB, rate: 1 IOPS}]\n" // makes a whole file of it
+			return reason(Parse("app.yaml", []byte(line(s)+rest)))
+		})
+		if err != nil {
+			return "", err
+		}
+		text = line(answer)
 	}
-	text := head + "streams:\n"
+	text += "streams:\n"
 	for n := 1; ; n++ {
 		stream, err := a.stream(text)
 		if err != nil {
 			return "", err
 		}
 		text += stream
-		more, err := a.ask(question{"", "another stream? yes or no", "no", false}, func(s string) error {
+		more, err := a.ask(question{text: "another stream? yes or no", otherwise: "no"}, func(s string) error {
 			if s != "yes" && s != "no" && s != "y" && s != "n" {
 				return errors.New("want yes or no")
 			}
@@ -86,35 +94,18 @@ func (a asker) ask(q question, check func(string) error) (string, error) {
 			return "", errors.Join(a.in.Err(), errNoAnswers)
 		}
 		answer := strings.TrimSpace(a.in.Text())
-		if answer == "" {
-			answer = q.otherwise
-		}
-		if answer == "" && !q.optional {
-			fmt.Fprintln(a.out, "  an answer is needed")
-			continue
-		}
+		answer = cmp.Or(answer, q.otherwise)
+		var err error
 		if answer != "" {
-			if err := check(answer); err != nil {
-				fmt.Fprintf(a.out, "  %v\n", err)
-				continue
-			}
+			err = check(answer)
+		} else if !strings.Contains(q.text, "; empty ") {
+			err = errors.New("an answer is needed")
 		}
-		return answer, nil
-	}
-}
-
-// all asks questions whose answers are lines of YAML; rest makes a whole file of what is there so
-// far.
-func (a asker) all(text string, questions []question, rest string) (string, error) {
-	for _, q := range questions {
-		answer, err := a.ask(q,
-			func(s string) error { return reason(Parse("app.yaml", []byte(text+q.key+": "+s+"\n"+rest))) })
-		if err != nil {
-			return "", err
+		if err == nil {
+			return answer, nil
 		}
-		text += q.key + ": " + answer + "\n"
+		fmt.Fprintf(a.out, "  %v\n", err)
 	}
-	return text, nil
 }
 
 // reason is a mistake without its place, which a person who answers does not see.
@@ -131,14 +122,7 @@ func (a asker) stream(before string) (string, error) {
 		text, sep := before, "  - "
 		// Keys that are not answered yet stand in with what goes with anything.
 		for _, q := range aboutStream {
-			v := with[q.key]
-			if v == "" {
-				v = map[string]string{
-					"name": "unnamed", "does": "random write", "block": "4KiB", "threads": "1",
-					"rate": "1 IOPS",
-				}[q.key]
-			}
-			if v != "" {
+			if v := cmp.Or(with[q.key], q.meanwhile); v != "" {
 				text += sep + q.key + ": " + v + "\n"
 				sep = "    "
 			}

@@ -131,9 +131,8 @@ func (d *blkDevice) event(action, direction string, at, every time.Duration, fir
 
 // blkObserved makes rates of the sums. The last interval is left out where the trace ended within
 // it.
-func blkObserved(devices map[string]*blkDevice, every, end time.Duration) ([]Observed, error) {
+func blkObserved(devices map[string]*blkDevice, every, end time.Duration) (all []Observed, err error) {
 	whole := int(end / every)
-	var all []Observed
 	for _, name := range slices.Sorted(maps.Keys(devices)) {
 		d := devices[name]
 		if d.completed == 0 {

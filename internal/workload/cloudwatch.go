@@ -58,8 +58,7 @@ func notOfID(r rune) bool {
 
 // cloudWatchJSON reads answers of get-metric-data and of get-metric-statistics, several of which
 // may stand behind each other.
-func cloudWatchJSON(data []byte) ([]point, error) {
-	var points []point
+func cloudWatchJSON(data []byte) (points []point, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	for {
 		var doc struct {
@@ -166,7 +165,7 @@ func cloudWatchCSV(data []byte) ([]point, error) {
 }
 
 // fromCloudWatch turns points into volumes.
-func fromCloudWatch(points []point) ([]Observed, error) {
+func fromCloudWatch(points []point) (all []Observed, err error) {
 	if len(points) == 0 {
 		return nil, fmt.Errorf("it has no metric of EBS volumes, such as %s", cloudWatchMetrics[0])
 	}
@@ -191,7 +190,6 @@ func fromCloudWatch(points []point) ([]Observed, error) {
 		}
 		values[k][p.metric] = p.value
 	}
-	var all []Observed
 	for _, v := range slices.Sorted(maps.Keys(times)) {
 		ts := times[v]
 		slices.SortFunc(ts, time.Time.Compare)
@@ -262,7 +260,8 @@ func From(data []byte, every time.Duration) ([]Observed, error) {
 		return observed(data, iostatJSON, iostat)
 	case bytes.HasPrefix(start, []byte("{")):
 		return observed(data, cloudWatchJSON, fromCloudWatch)
-	case bytes.Contains(bytes.ToLower(firstLine(start)), []byte(",volume")) && bytes.Contains(start, []byte("Volume")):
+	case strings.Contains(strings.ToLower(text.FirstLine(string(start))), ",volume") &&
+		bytes.Contains(start, []byte("Volume")):
 		return observed(data, cloudWatchCSV, fromCloudWatch)
 	case bytes.HasPrefix(start, []byte(sadfHead)):
 		return observed(data, sadfText, sar)
@@ -285,19 +284,11 @@ func observed[T any](
 	return of(all)
 }
 
-func firstLine(b []byte) []byte {
-	line, _, _ := bytes.Cut(b, []byte("\n"))
-	return line
-}
-
 // WriteSeries writes what was observed from start on as a table of CloudWatch's EBS metrics, which
 // From reads: sums over each interval.
 func WriteSeries(w io.Writer, start time.Time, all []Observed) error {
 	c := csv.NewWriter(w)
-	_ = c.Write([]string{ // errors are kept, see Error
-		"timestamp", "VolumeId", "VolumeReadOps", "VolumeWriteOps", "VolumeReadBytes", "VolumeWriteBytes",
-		"VolumeTotalReadTime", "VolumeTotalWriteTime",
-	})
+	_ = c.Write(append([]string{"timestamp", "VolumeId"}, cloudWatchMetrics[:6]...)) // errors are kept, see Error
 	for _, o := range all {
 		for _, iv := range o.Intervals {
 			t := iv.Len.Seconds()

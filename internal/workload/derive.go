@@ -21,7 +21,11 @@ const fullShare = 0.05
 func Derive(name string, all []Observed) (*Demand, []Seen, error) {
 	seen := See(all)
 	if len(seen) == 0 {
-		return nil, nil, fmt.Errorf("there was no I/O on %s", text.Some(devices(all), 3))
+		var devices []string
+		for _, o := range all {
+			devices = append(devices, o.Device)
+		}
+		return nil, nil, fmt.Errorf("there was no I/O on %s", text.Some(devices, 3))
 	}
 	d := &Demand{Name: name, Role: "data"}
 	for _, o := range all {
@@ -49,14 +53,6 @@ func Derive(name string, all []Observed) (*Demand, []Seen, error) {
 	}
 	d.note("sequential or random was not recorded: random is assumed")
 	return d, seen, nil
-}
-
-func devices(all []Observed) []string {
-	var names []string
-	for _, o := range all {
-		names = append(names, o.Device)
-	}
-	return names
 }
 
 func (s *Seen) verb() string {

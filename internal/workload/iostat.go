@@ -88,11 +88,10 @@ func figure(s string) (v float64, ok bool) {
 }
 
 // iostatText reads what iostat -x prints.
-func iostatText(data []byte) ([]iostatReport, error) {
-	var all []iostatReport
+func iostatText(data []byte) (all []iostatReport, err error) {
 	var columns []string
 	var at time.Time
-	err := eachLine(data, func(line string) error {
+	err = eachLine(data, func(line string) error {
 		fields := strings.Fields(line)
 		switch {
 		case len(fields) == 0:
@@ -135,7 +134,7 @@ func iostatText(data []byte) ([]iostatReport, error) {
 }
 
 // iostatJSON reads what iostat -x -o JSON prints.
-func iostatJSON(data []byte) ([]iostatReport, error) {
+func iostatJSON(data []byte) (all []iostatReport, err error) {
 	var doc struct {
 		Sysstat struct {
 			Hosts []struct {
@@ -149,7 +148,6 @@ func iostatJSON(data []byte) ([]iostatReport, error) {
 	if err := json.Unmarshal(data, &doc); err != nil {
 		return nil, fmt.Errorf("iostat's JSON: %w", err)
 	}
-	var all []iostatReport
 	if len(doc.Sysstat.Hosts) > 1 {
 		return nil, errors.New("iostat's JSON has several hosts: give one")
 	}
@@ -230,17 +228,12 @@ func (r iostatRow) interval() Interval {
 // fromIostat turns reports into devices. The first report is the mean since boot and is left out
 // where there are others.
 func fromIostat(reports []iostatReport, every time.Duration) ([]Observed, error) {
-	var notes []string
 	if len(reports) > 1 {
-		reports = reports[1:]
-	} else {
-		notes = append(
-			notes,
-			"there is one report: if it is iostat's first, it is the mean since boot, which hides every "+
-				"peak; run iostat -x -t 1",
-		)
+		return fromReports(reports[1:], every, nil)
 	}
-	return fromReports(reports, every, notes)
+	return fromReports(reports, every, []string{
+		"there is one report: if it is iostat's first, it is the mean since boot, which hides every peak; run iostat -x -t 1",
+	})
 }
 
 // fromReports makes a device's intervals of its rows. The notes are of all devices.

@@ -49,14 +49,14 @@ const (
 // Job is a fio job with the reason of each section.
 type Job struct {
 	Name     string
-	Comment  []string
+	Comment  text.Lines
 	Sections []JobSection
 }
 
 // JobSection is a section and why it is as it is.
 type JobSection struct {
 	fio.Section
-	Comment []string
+	Comment text.Lines
 }
 
 // File is the job without its comments.
@@ -82,11 +82,7 @@ func (j *Job) Text() string {
 		comment(s.Comment)
 		fmt.Fprintf(&b, "[%s]\n", s.Name)
 		for _, o := range s.Options {
-			if o.Bare {
-				fmt.Fprintln(&b, o.Name)
-			} else {
-				fmt.Fprintf(&b, "%s=%s\n", o.Name, o.Value)
-			}
+			fmt.Fprintln(&b, o)
 		}
 	}
 	return b.String()
@@ -101,7 +97,7 @@ type part struct {
 	iops  units.IOPS
 	jobs  int
 	depth int
-	why   []string
+	why   text.Lines
 }
 
 // Job is the fio job that asks for the demand: a section for each direction of each stream, and one
@@ -112,15 +108,14 @@ func (d *Demand) Job(o JobOptions) *Job {
 	total, cut := d.runtime(o.Runtime)
 	j := &Job{Name: d.Name + ".fio"}
 	about := strings.Join(strings.Fields(d.About), " ")
-	j.Comment = append(j.Comment, "The demand "+d.Name+": "+cmp.Or(about, "written by plimsoll workload"))
+	j.Comment.Say("The demand %s: %s", d.Name, cmp.Or(about, "written by plimsoll workload"))
 	peak, mean := d.Peak(), d.Mean()
-	j.Comment = append(j.Comment,
-		fmt.Sprintf("At peak %v IOPS and %v, on average %v IOPS and %v.", peak.IOPS, peak.Rate, mean.IOPS, mean.Rate))
+	j.Comment.Say("At peak %v IOPS and %v, on average %v IOPS and %v.", peak.IOPS, peak.Rate, mean.IOPS, mean.Rate)
 	if cut {
-		j.Comment = append(j.Comment, fmt.Sprintf("Cut to %s: at most %d bursts are written out.", Time(total), mostBursts))
+		j.Comment.Say("Cut to %s: at most %d bursts are written out.", Time(total), mostBursts)
 	}
 	if o.Filename == "" && o.Directory == "" {
-		j.Comment = append(j.Comment, "Run it with its place: TARGET=/dev/nvme1n1 fio "+j.Name+" (it writes there)")
+		j.Comment.Say("Run it with its place: TARGET=/dev/nvme1n1 fio %s (it writes there)", j.Name)
 	}
 	j.Sections = append(j.Sections, d.global(o, total))
 	for _, p := range d.parts(o) {
@@ -161,36 +156,27 @@ func (d *Demand) runtime(wanted time.Duration) (total time.Duration, cut bool) {
 
 func (d *Demand) global(o JobOptions, total time.Duration) JobSection {
 	s := JobSection{Section: fio.Section{Name: "global"}}
-	s.set("ioengine", "libaio")
-	s.set("direct", "1")
+	s.Set("ioengine", "libaio")
+	s.Set("direct", "1")
 	switch {
 	case o.Filename != "":
-		s.set("filename", strings.ReplaceAll(o.Filename, ":", `\:`))
+		s.Set("filename", strings.ReplaceAll(o.Filename, ":", `\:`))
 	case o.Directory != "":
-		s.set("directory", strings.ReplaceAll(o.Directory, ":", `\:`))
-		s.set("filename", d.Name+".data")
+		s.Set("directory", strings.ReplaceAll(o.Directory, ":", `\:`))
+		s.Set("filename", d.Name+".data")
 	default:
-		s.set("filename", "${TARGET}")
+		s.Set("filename", "${TARGET}")
 	}
-	s.set("time_based", "")
-	s.set("runtime", Time(total))
-	s.set("group_reporting", "")
-	s.set("refill_buffers", "1")
-	s.set("log_avg_msec", "1000")
+	s.Set("time_based", "")
+	s.Set("runtime", Time(total))
+	s.Set("group_reporting", "")
+	s.Set("refill_buffers", "1")
+	s.Set("log_avg_msec", "1000")
 	return s
 }
 
-func (s *JobSection) say(format string, args ...any) {
-	s.Comment = append(s.Comment, fmt.Sprintf(format, args...))
-}
-
-func (s *JobSection) set(name, value string) {
-	s.Options = append(s.Options, fio.Option{Name: name, Value: value, Bare: value == ""})
-}
-
 // parts splits streams that read and write.
-func (d *Demand) parts(o JobOptions) []part {
-	var parts []part
+func (d *Demand) parts(o JobOptions) (parts []part) {
 	for i := range d.Streams {
 		s := &d.Streams[i]
 		for _, read := range []bool{true, false} {
@@ -212,11 +198,6 @@ func (d *Demand) parts(o JobOptions) []part {
 	return parts
 }
 
-// because keeps a reason.
-func (p *part) because(format string, args ...any) {
-	p.why = append(p.why, fmt.Sprintf(format, args...))
-}
-
 // size works out numjobs and iodepth.
 func (p *part) size(o JobOptions) {
 	threads := max(p.Threads, 1)
@@ -226,31 +207,30 @@ func (p *part) size(o JobOptions) {
 	switch {
 	case o.Depth > 0:
 		p.depth = o.Depth
-		p.because("iodepth as asked for; %s IOPS per job × %s = %s in flight, which needs less",
+		p.why.Say("iodepth as asked for; %s IOPS per job × %s = %s in flight, which needs less",
 			units.IOPS(each), units.LatencyOf(o.Latency), units.IOPS(inFlight))
 	case p.Depth > 0:
 		p.depth = min(p.Depth*threads/p.jobs, 1024)
-		p.because("iodepth: each of %d threads keeps %d in flight", threads, p.Depth)
+		p.why.Say("iodepth: each of %d threads keeps %d in flight", threads, p.Depth)
 	default:
 		p.depth = min(max(int(math.Ceil(inFlight*room-1e-9)), 1), mostDepth)
-		p.because("iodepth: %s IOPS per job × %s = %s in flight, × %d for room: %d",
+		p.why.Say("iodepth: %s IOPS per job × %s = %s in flight, × %d for room: %d",
 			units.IOPS(each), units.LatencyOf(o.Latency), units.IOPS(inFlight), room, p.depth)
 		if threads > mostJobs {
 			p.depth = max(p.depth, (threads+p.jobs-1)/p.jobs)
 		}
 	}
 	if threads > mostJobs {
-		p.because("%d threads are %d jobs of depth %d", threads, p.jobs, p.depth)
+		p.why.Say("%d threads are %d jobs of depth %d", threads, p.jobs, p.depth)
 	}
 }
 
 // sections is one section, or one for each burst of the time.
-func (p *part) sections(o JobOptions, total time.Duration) []JobSection {
+func (p *part) sections(o JobOptions, total time.Duration) (all []JobSection) {
 	first := p.section(o)
 	if p.Burst == nil {
 		return []JobSection{first}
 	}
-	var all []JobSection
 	n := int((total - p.Burst.After + p.Burst.Every - 1) / p.Burst.Every)
 	for k := range max(n, 1) {
 		one := first
@@ -262,9 +242,9 @@ func (p *part) sections(o JobOptions, total time.Duration) []JobSection {
 			one.Comment = nil
 		}
 		if delay := p.Burst.After + time.Duration(k)*p.Burst.Every; delay > 0 {
-			one.set("startdelay", Time(delay))
+			one.Set("startdelay", Time(delay))
 		}
-		one.set("runtime", Time(p.Burst.For))
+		one.Set("runtime", Time(p.Burst.For))
 		all = append(all, one)
 	}
 	return all
@@ -277,32 +257,32 @@ func (p *part) section(o JobOptions) JobSection {
 		share = fmt.Sprintf(", %s of them", text.Share(float64(p.iops/p.IOPS)))
 	}
 	block := p.MeanBlock()
-	s.say("%s: %v IOPS%s of %s = %v over %d jobs", p.name, p.iops, share, p.blockText(), units.Rate(float64(p.iops)*block),
-		p.jobs)
-	s.set("new_group", "")
-	s.set("rw", map[bool]string{true: "rand"}[p.Random]+map[bool]string{true: "read", false: "write"}[p.read])
+	s.Comment.Say("%s: %v IOPS%s of %s = %v over %d jobs", p.name, p.iops, share, p.blockText(),
+		units.Rate(float64(p.iops)*block), p.jobs)
+	s.Set("new_group", "")
+	s.Set("rw", map[bool]string{true: "rand"}[p.Random]+map[bool]string{true: "read", false: "write"}[p.read])
 	p.blockOptions(&s, block)
-	s.set("numjobs", strconv.Itoa(p.jobs))
+	s.Set("numjobs", strconv.Itoa(p.jobs))
 	if p.depth == 1 {
-		s.set("ioengine", "psync")
+		s.Set("ioengine", "psync")
 	}
-	s.set("iodepth", strconv.Itoa(p.depth))
+	s.Set("iodepth", strconv.Itoa(p.depth))
 	s.Comment = append(s.Comment, p.why...)
 	if depth, iops := p.jobs*p.depth, float64(p.iops); depth > 16 && float64(depth)/iops > 0.1 {
-		s.say("%s in flight are %s of queue at %v IOPS: once the storage falls behind, this depth itself makes such "+
+		s.Comment.Say("%s in flight are %s of queue at %v IOPS: once the storage falls behind, this depth itself makes such "+
 			"latencies", units.IOPS(depth), units.LatencyOf(time.Duration(float64(depth)/iops*float64(time.Second))), p.iops)
 	}
 	p.region(&s, o)
 	if p.Sync.Kind == "dsync" && !p.read {
-		s.set("sync", "dsync")
+		s.Set("sync", "dsync")
 	} else if p.Sync.Kind != "" && !p.read {
-		s.set(p.Sync.Kind, strconv.Itoa(p.Sync.Each))
+		s.Set(p.Sync.Kind, strconv.Itoa(p.Sync.Each))
 	}
 	if p.Poisson && len(p.Blocks) == 1 {
-		s.set("rate_process", "poisson")
-		s.say("poisson arrivals need fio 3.29 or newer; older ones keep the wrong rate (fio issue 1290)")
+		s.Set("rate_process", "poisson")
+		s.Comment.Say("poisson arrivals need fio 3.29 or newer; older ones keep the wrong rate (fio issue 1290)")
 	} else if p.Poisson {
-		s.say("arrivals are paced: fio's poisson process keeps no rate with mixed sizes (fio issue 332)")
+		s.Comment.Say("arrivals are paced: fio's poisson process keeps no rate with mixed sizes (fio issue 332)")
 	}
 	return s
 }
@@ -323,17 +303,17 @@ func (p *part) blockText() string {
 func (p *part) blockOptions(s *JobSection, block float64) {
 	rate := float64(p.iops) * block / float64(p.jobs)
 	if len(p.Blocks) == 1 {
-		s.set("bs", p.Blocks[0].Size.Suffixed())
+		s.Set("bs", p.Blocks[0].Size.Suffixed())
 	} else {
 		split := make([]string, len(p.Blocks))
 		for i, b := range p.Blocks {
 			split[i] = b.Size.Suffixed() + "/" + strconv.FormatFloat(b.Share*100, 'f', -1, 64)
 		}
-		s.set("bssplit", strings.Join(split, ":"))
-		s.say("rate: %s IOPS per job × a mean block of %v; rate_iops would count bytes of the smallest block (fio "+
+		s.Set("bssplit", strings.Join(split, ":"))
+		s.Comment.Say("rate: %s IOPS per job × a mean block of %v; rate_iops would count bytes of the smallest block (fio "+
 			"issue 1290)", units.IOPS(float64(p.iops)/float64(p.jobs)), units.Bytes(block+0.5))
 	}
-	s.set("rate", units.Bytes(max(math.Round(rate), 1)).Suffixed())
+	s.Set("rate", units.Bytes(max(math.Round(rate), 1)).Suffixed())
 }
 
 // region says where each job works: a sequential one in a part of its own, so that no two write the
@@ -343,7 +323,7 @@ func (p *part) region(s *JobSection, o JobOptions) {
 		return
 	}
 	if p.Random || p.jobs == 1 {
-		s.set("size", o.Size.Suffixed())
+		s.Set("size", o.Size.Suffixed())
 		return
 	}
 	each := o.Size / units.Bytes(p.jobs)
@@ -352,9 +332,9 @@ func (p *part) region(s *JobSection, o JobOptions) {
 	}
 	largest := slices.MaxFunc(p.Blocks, func(a, b Block) int { return cmp.Compare(a.Size, b.Size) }).Size
 	each = max(each/largest*largest, largest)
-	s.set("size", each.Suffixed())
-	s.set("offset_increment", each.Suffixed())
-	s.say("each job has %v of its own, so that no two touch the same blocks", each)
+	s.Set("size", each.Suffixed())
+	s.Set("offset_increment", each.Suffixed())
+	s.Comment.Say("each job has %v of its own, so that no two touch the same blocks", each)
 }
 
 // Time prints a duration as fio reads it: 90s, 1500ms.

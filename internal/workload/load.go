@@ -57,8 +57,8 @@ const (
 	mostBytes   = 1 << 20
 )
 
-func (y *demandYAML) demand(name string) (*Demand, error) {
-	d := &Demand{
+func (y *demandYAML) demand(name string) (d *Demand, err error) {
+	d = &Demand{
 		Name: y.Workload.text, About: y.About.text, Source: name, Role: topology.Role(y.Role.text), AtLeast: y.AtLeast,
 	}
 	d.Name = cmp.Or(d.Name, strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))
@@ -70,11 +70,9 @@ func (y *demandYAML) demand(name string) (*Demand, error) {
 		return nil, y.Role.wrong("role %.40q: want data or wal", d.Role)
 	}
 	if y.Capacity.given() {
-		c, err := sizeOf(y.Capacity, "capacity")
-		if err != nil {
+		if d.Capacity, err = sizeOf(y.Capacity, "capacity"); err != nil {
 			return nil, err
 		}
-		d.Capacity = c
 	}
 	if err := y.Durability.into(d); err != nil {
 		return nil, err

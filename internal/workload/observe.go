@@ -49,6 +49,8 @@ type Flow struct {
 	Wait time.Duration // mean time of a request, queue included; 0 where it was not recorded
 }
 
+func (f *Flow) load() Load { return Load{units.IOPS(f.IOPS), units.Rate(f.Rate)} }
+
 // Seen is what was found out about one direction of a device.
 type Seen struct {
 	Device string      `json:"device"`
@@ -88,8 +90,7 @@ var windows = []time.Duration{time.Second, 10 * time.Second, time.Minute, 30 * t
 const negligible = 0.002
 
 // See works out what each direction of each device did. Directions that hardly ran are left out.
-func See(all []Observed) []Seen {
-	var seen []Seen
+func See(all []Observed) (seen []Seen) {
 	for i := range all {
 		o := &all[i]
 		for _, read := range []bool{true, false} {
@@ -111,27 +112,27 @@ func (i *Interval) Flow(read bool) *Flow {
 
 func (o *Observed) see(read bool) (Seen, bool) {
 	s := Seen{Device: o.Device, Read: read}
-	var ios, bytes, other, otherBytes, wait, otherWait, length float64
+	var own, other Load
+	var wait, otherWait, length float64
 	for k := range o.Intervals {
 		iv := &o.Intervals[k]
 		t, f, g := iv.Len.Seconds(), iv.Flow(read), iv.Flow(!read)
-		ios += f.IOPS * t
-		bytes += f.Rate * t
-		other += g.IOPS * t
-		otherBytes += g.Rate * t
+		own, other = own.plus(f.load(), t), other.plus(g.load(), t)
 		wait += f.Wait.Seconds() * f.IOPS * t
 		s.Flushes += iv.Flushes * t
 		otherWait += g.Wait.Seconds() * g.IOPS * t
 		length += t
 	}
-	if length <= 0 || ios <= 0 || bytes <= 0 || ios < negligible*(ios+other) && bytes < negligible*(bytes+otherBytes) {
+	if length <= 0 || own.IOPS <= 0 || own.Rate <= 0 ||
+		own.IOPS < negligible*(own.IOPS+other.IOPS) && own.Rate < negligible*(own.Rate+other.Rate) {
 		return s, false
 	}
+	ios := float64(own.IOPS)
 	if s.Flushes /= length; read {
 		s.Flushes = 0
 	}
-	s.Mean = Load{units.IOPS(ios / length), units.Rate(bytes / length)}
-	s.Block = blockOf(bytes / ios)
+	s.Mean = own.over(length)
+	s.Block = blockOf(float64(own.Rate) / ios)
 	s.Wait = units.LatencyOf(time.Duration(wait / ios * float64(time.Second)))
 	s.InFlight = wait / length // Little: time spent by all requests, over the time watched
 	s.P99 = Load{
@@ -177,26 +178,23 @@ func (o *Observed) p99(of func(*Interval) float64) float64 {
 // largest mean over a window, to half an interval, as none is exactly a second long; false when
 // fewer than that was watched, or an interval is longer.
 func (o *Observed) largest(window time.Duration, read bool) (Load, bool) {
-	var best Load
-	var length, ios, bytes float64
-	from, found := 0, false
+	var best, sum Load
+	from, found, length := 0, false, 0.0
 	for k := range o.Intervals {
 		iv := &o.Intervals[k]
 		t := iv.Len.Seconds()
-		length, ios, bytes = length+t, ios+iv.Flow(read).IOPS*t, bytes+iv.Flow(read).Rate*t
+		length, sum = length+t, sum.plus(iv.Flow(read).load(), t)
 		for from < k {
 			first := o.Intervals[from].Len.Seconds()
 			if length-first < window.Seconds()-t/2 {
 				break
 			}
-			length -= first
-			ios -= o.Intervals[from].Flow(read).IOPS * first
-			bytes -= o.Intervals[from].Flow(read).Rate * first
+			length, sum = length-first, sum.plus(o.Intervals[from].Flow(read).load(), -first)
 			from++
 		}
 		if length >= window.Seconds()-t/2 && length <= window.Seconds()*2.01 {
 			found = true
-			best.IOPS, best.Rate = max(best.IOPS, units.IOPS(ios/length)), max(best.Rate, units.Rate(bytes/length))
+			best = best.most(sum.over(length))
 		}
 	}
 	return best, found
@@ -241,11 +239,10 @@ func (o *Observed) bursts(s *Seen) {
 			k++
 		}
 		f, t := o.Intervals[i].Flow(s.Read), o.Intervals[i].Len.Seconds()
-		l := Load{units.IOPS(f.IOPS), units.Rate(f.Rate)}
 		if k < len(high) && high[k].from <= i {
-			top, inTop = top.plus(l, t), inTop+t
+			top, inTop = top.plus(f.load(), t), inTop+t
 		} else {
-			base, inBase = base.plus(l, t), inBase+t
+			base, inBase = base.plus(f.load(), t), inBase+t
 		}
 	}
 	if len(high) < leastDaily || inTop == 0 || inBase == 0 {

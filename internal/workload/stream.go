@@ -34,10 +34,12 @@ func (y *streamYAML) into(d *Demand) error {
 	return nil
 }
 
-func (y *streamYAML) does(s *Stream, _ *Demand, here scalar) error {
+func (y *streamYAML) does(s *Stream, _ *Demand, here scalar) (err error) {
 	words := strings.Fields(y.Does.text)
-	if !y.Does.given() || len(words) != 2 || words[0] != "random" && words[0] != "sequential" {
-		return cmp.Or(y.Does, here).wrong("does %.60q: want sequential or random, then read, write or readwrite", y.Does.text)
+	unclear := cmp.Or(y.Does, here).wrong("does %.60q: want sequential or random, then read, write or readwrite",
+		y.Does.text)
+	if len(words) != 2 || words[0] != "random" && words[0] != "sequential" {
+		return unclear
 	}
 	s.Random = words[0] == "random"
 	switch words[1] {
@@ -48,13 +50,11 @@ func (y *streamYAML) does(s *Stream, _ *Demand, here scalar) error {
 		if !y.Reads.given() {
 			return y.Does.wrong("readwrite needs reads:, the share of the I/Os that read, such as 70%%")
 		}
-		share, err := percent(y.Reads, "reads")
-		if err != nil {
+		if s.ReadShare, err = percent(y.Reads, "reads"); err != nil {
 			return err
 		}
-		s.ReadShare = share
 	default:
-		return y.Does.wrong("does %.60q: want sequential or random, then read, write or readwrite", y.Does.text)
+		return unclear
 	}
 	if y.Reads.given() && words[1] != "readwrite" {
 		return y.Reads.wrong("reads: goes with does: %s readwrite", words[0])
@@ -228,11 +228,10 @@ func (y *streamYAML) times(s *Stream, _ *Demand, _ scalar) error {
 			at := cmp.Or(given.For, given.Every, y.Name)
 			return at.wrong("burst: %s is missing; give one such as {for: 5s, every: 30s}", f.key)
 		}
-		v, err := durationOf(f.at, "burst: "+f.key, optional)
-		if err != nil {
+		var err error
+		if *f.into, err = durationOf(f.at, "burst: "+f.key, optional); err != nil {
 			return err
 		}
-		*f.into = v
 	}
 	if b.For > b.Every {
 		return given.For.wrong("burst: %s is longer than its period of %s", given.For.text, given.Every.text)

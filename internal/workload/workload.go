@@ -164,8 +164,16 @@ type Load struct {
 	Rate units.Rate `json:"rate"`
 }
 
+// most has each figure of the load that has more of it.
+func (l Load) most(o Load) Load { return Load{max(l.IOPS, o.IOPS), max(l.Rate, o.Rate)} }
+
 func (l Load) plus(o Load, times float64) Load {
 	return Load{l.IOPS + o.IOPS*units.IOPS(times), l.Rate + o.Rate*units.Rate(times)}
+}
+
+// over is a sum over so many seconds as a rate.
+func (l Load) over(seconds float64) Load {
+	return Load{l.IOPS / units.IOPS(seconds), l.Rate / units.Rate(seconds)}
 }
 
 // Load of the stream while it runs.
@@ -173,8 +181,7 @@ func (s *Stream) Load() Load { return Load{s.IOPS, s.Rate} }
 
 // Together are the groups of streams that may run at the same time: all that are not apart, and
 // each that is.
-func (d *Demand) Together() [][]*Stream {
-	var groups [][]*Stream
+func (d *Demand) Together() (groups [][]*Stream) {
 	var joint []*Stream
 	for i := range d.Streams {
 		if s := &d.Streams[i]; s.Apart {
@@ -217,7 +224,7 @@ func (d *Demand) largest(part func(*Stream) float64) Load {
 		for _, s := range group {
 			sum = sum.plus(s.Load(), part(s))
 		}
-		most.IOPS, most.Rate = max(most.IOPS, sum.IOPS), max(most.Rate, sum.Rate)
+		most = most.most(sum)
 	}
 	return most
 }

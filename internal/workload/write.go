@@ -121,8 +121,7 @@ func (s *Stream) rateText() string {
 	return s.IOPS.Arg() + " IOPS"
 }
 
-func (l Latency) yaml() []string {
-	var parts []string
+func (l Latency) yaml() (parts []string) {
 	for _, p := range l.Percentiles {
 		parts = append(parts, "p"+strconv.FormatFloat(p.P, 'f', -1, 64)+": "+p.Limit.String())
 	}

@@ -9,6 +9,7 @@ import (
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/shell"
+	"plimsoll/internal/text"
 )
 
 // ownOptions are fio's own options (init.c, l_opts), with = where each takes a value, =? where only behind
@@ -130,18 +131,12 @@ func place(f *fio.JobFile, o fio.Option) {
 
 // namedAfterJob are options that a job file may hold without a value: fio then names the log after the
 // job. On a command line they take the next word.
-var namedAfterJob = []string{"write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log"}
+var namedAfterJob = strings.Fields("write_bw_log write_lat_log write_iops_log write_hist_log")
 
 // Line is the command that does what the job file does, "fio" first.
 func Line(f *fio.JobFile) []string {
 	argv := []string{"fio"}
-	add := func(o fio.Option) {
-		if o.Bare {
-			argv = append(argv, "--"+o.Name)
-		} else {
-			argv = append(argv, "--"+o.Name+"="+o.Pad+o.Value)
-		}
-	}
+	add := func(o fio.Option) { argv = append(argv, "--"+o.String()) }
 	for _, o := range f.Settings {
 		add(o)
 	}
@@ -188,9 +183,8 @@ func byJob(job fio.Section, name string) bool {
 
 // Differences are the options of the jobs of two texts that are not the same, job by job, as "[a] rw=read";
 // none where both do the same.
-func Differences(a, b *fio.JobFile) []string {
+func Differences(a, b *fio.JobFile) (all []string) {
 	one, other := jobsOf(a), jobsOf(b)
-	var all []string
 	for i := range max(len(one), len(other)) {
 		var x, y []string
 		if i < len(one) {
@@ -200,8 +194,8 @@ func Differences(a, b *fio.JobFile) []string {
 			y = other[i]
 		}
 		for _, o := range append(x, y...) {
-			if slices.Contains(x, o) != slices.Contains(y, o) && !slices.Contains(all, o) {
-				all = append(all, o)
+			if slices.Contains(x, o) != slices.Contains(y, o) {
+				all = text.Once(all, o)
 			}
 		}
 	}

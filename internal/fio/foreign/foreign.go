@@ -19,6 +19,7 @@ import (
 	"plimsoll/internal/fio"
 	"plimsoll/internal/fio/part"
 	fiotext "plimsoll/internal/fio/text"
+	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
 
@@ -157,11 +158,11 @@ func (r *reader) read() []*fio.Output {
 			r.finish()
 		}
 		for n, row := range r.of.rows {
-			text := line
+			whole := line
 			if row.under {
-				text = r.under + " :: " + line
+				whole = r.under + " :: " + line
 			}
-			m := row.pattern.FindStringSubmatchIndex(text)
+			m := row.pattern.FindStringSubmatchIndex(whole)
 			if m == nil {
 				continue
 			}
@@ -172,7 +173,7 @@ func (r *reader) read() []*fio.Output {
 				r.now.once = append(r.now.once, n)
 			}
 			for _, says := range row.says {
-				key, value, _ := strings.Cut(string(row.pattern.ExpandString(nil, says, text, m)), "=")
+				key, value, _ := strings.Cut(string(row.pattern.ExpandString(nil, says, whole, m)), "=")
 				if key != "" && (value != "" || !strings.Contains(says, "=")) {
 					r.say(key, value)
 				}
@@ -237,9 +238,7 @@ func (r *reader) say(key, value string) {
 	case "title":
 		j.title = value
 	case "doubt":
-		if !slices.Contains(run.doubts, value) {
-			run.doubts = append(run.doubts, value)
-		}
+		run.doubts = text.Once(run.doubts, value)
 	case "job", "add":
 		r.job(key, value)
 	case "options", "default":
@@ -318,9 +317,7 @@ func (j *job) option(key, value string) {
 	case "runtime":
 		j.Runtime = took(value)
 	case "lat.of":
-		if j.latencyOf == "" {
-			j.latencyOf = value
-		}
+		j.latencyOf = cmp.Or(j.latencyOf, value)
 	case "unsynced":
 		j.void = value
 	case "place":
@@ -373,9 +370,9 @@ func (j *job) figure(key, value string) bool {
 	case "bytes":
 		d.Bytes = units.Bytes(min(rate(value+"/s"), 1<<53))
 	case "n":
-		d.N = uint64(min(number(value), 1<<53))
+		d.N = count(value)
 	case "events":
-		j.any.Clat.N = uint64(min(number(value), 1<<53))
+		j.any.Clat.N = count(value)
 	case "mean":
 		d.Clat.Mean = float64(took(value))
 	case "sum":
@@ -552,7 +549,7 @@ func (j *job) settle(p program, o *fio.Output) {
 		j.side = "rw"
 	}
 	bs := size(j.Options["bs"])
-	for _, d := range []*fio.Direction{&j.Read, &j.Write} {
+	for _, d := range j.Directions() {
 		bs = cmp.Or(bs, powerOfTwo(d.IOPS, d.BW), powerOfTwo(units.IOPS(d.N), units.Rate(d.Bytes)))
 	}
 	if bs > 0 {
@@ -572,7 +569,7 @@ func (j *job) settle(p program, o *fio.Output) {
 	if j.Runtime == 0 && j.Count <= 1 && j.Options["iodepth"] == "1" {
 		j.Runtime = fio.Duration(float64(max(to.N, n))*to.Clat.Mean, time.Nanosecond)
 	}
-	for _, d := range []*fio.Direction{&j.Read, &j.Write} {
+	for _, d := range j.Directions() {
 		settled(d, bs, j.Runtime)
 	}
 	if s := size(j.Options["size"]); s > 0 && s < j.ram {
@@ -678,6 +675,9 @@ func number(s string) float64 {
 	v, _ := fiotext.ParseNum(strings.ReplaceAll(s, " ", "")).Value()
 	return v
 }
+
+// count reads a number of things.
+func count(s string) uint64 { return uint64(min(number(s), 1<<53)) }
 
 // plain writes the number at the start of a figure with a point and nothing else.
 func plain(s string) string {

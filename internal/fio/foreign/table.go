@@ -499,7 +499,7 @@ func rowResult(head []string, columns []column, row []string, kind column, whole
 	}
 	rw := strings.ToLower(cmp.Or(j.Options["rw"], side, row[0]))
 	delete(j.Options, "rw")
-	if slices.Contains([]string{"read", "write", "randread", "randwrite", "rw", "randrw", "readwrite"}, rw) {
+	if slices.Contains(strings.Fields("read write randread randwrite rw randrw readwrite"), rw) {
 		if strings.HasPrefix(order, "rand") && !strings.HasPrefix(rw, "rand") {
 			rw = "rand" + rw
 		}

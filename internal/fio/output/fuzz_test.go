@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -158,7 +159,7 @@ func FuzzLogs(f *testing.F) {
 		for line := range bytes.Lines(data) {
 			lines.line(bytes.TrimSuffix(line, []byte{'\n'}))
 		}
-		if blocks.bins != lines.bins || blocks.total != lines.total || blocks.bytes != lines.bytes ||
+		if !reflect.DeepEqual(blocks.hists, lines.hists) || blocks.total != lines.total || blocks.bytes != lines.bytes ||
 			blocks.last != lines.last || blocks.lines != lines.lines || asJSON(t, blocks.unread) != asJSON(t, lines.unread) {
 			t.Errorf("blocks: %d lines, %v; %d lines, %v", blocks.lines, blocks.unread, lines.lines, lines.unread)
 		}

@@ -60,7 +60,7 @@ func readHistLog(r io.Reader, base string, out *fio.Output, row int) error {
 	for d, dir := range j.Directions() {
 		h := &fio.Hist{}
 		for i, n := range s.bins[d] {
-			h.Add(coarseValue(i, width)*unit, n)
+			h.Add(bins.Value(min(i*width+width/2, bins.Count-1))*unit, n) // a column stands for its middle
 		}
 		if h.Count() == 0 || dir.N > 0 { // single latencies were logged too: they know more
 			continue
@@ -91,14 +91,6 @@ func (s *histScan) span() time.Duration {
 		start = s.first - (max(s.second, s.first) - s.first)
 	}
 	return time.Duration(min(s.last-min(s.last, start), math.MaxInt64/1_000_000)) * time.Millisecond
-}
-
-// coarseValue is the latency that stands for column i, which holds width of fio's bins.
-func coarseValue(i, width int) time.Duration {
-	if width == 1 {
-		return bins.Value(i)
-	}
-	return bins.Value(min(i*width+width/2, bins.Count-1))
 }
 
 // histScale finds how many of fio's bins a column holds (log_hist_coarseness) and their unit from the

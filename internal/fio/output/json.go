@@ -102,6 +102,9 @@ type jsonParser struct {
 	rows int
 }
 
+// time reads a figure in unit.
+func (p *jsonParser) time(unit time.Duration) time.Duration { return fio.Duration(p.number(), unit) }
+
 func (p *jsonParser) options() fio.Options {
 	o := fio.Options{}
 	p.object(func(key []byte) {
@@ -152,12 +155,10 @@ func (p *jsonParser) job() {
 		named      bool
 		coarse     [3][]fio.Bucket // ns, us, ms
 		tgt        fio.Target
-		mixed      fio.Direction
 		rawTarget  uint64
-		hasTarget  bool
 		nanosecond bool
+		dirs       [3]jsonDir
 	)
-	dirs := [3]jsonDir{}
 	p.object(func(key []byte) {
 		switch string(key) {
 		case "jobname":
@@ -169,23 +170,19 @@ func (p *jsonParser) job() {
 		case "hostname":
 			j.Host = p.text()
 		case "elapsed":
-			j.Elapsed = fio.Duration(p.number(), time.Second)
+			j.Elapsed = p.time(time.Second)
 		case "job_runtime":
-			j.TotalRuntime = fio.Duration(p.number(), time.Millisecond)
+			j.TotalRuntime = p.time(time.Millisecond)
 		case "job_start":
 			if ms := p.count(); ms < 1<<50 && ms > 0 {
 				j.Start = time.UnixMilli(int64(ms)).UTC()
 			}
 		case "job options":
 			j.Options = p.options()
-		case "read":
-			dirs[0] = p.direction()
-		case "write":
-			dirs[1] = p.direction()
-		case "trim":
-			dirs[2] = p.direction()
+		case "read", "write", "trim":
+			dirs[slices.Index(fio.DirectionNames[:], string(key))] = p.direction()
 		case "mixed":
-			mixed = p.direction().settle()
+			mixed := p.direction().settle()
 			j.Mixed = &mixed
 		case "total_err":
 			j.TotalErrors = p.count()
@@ -218,11 +215,11 @@ func (p *jsonParser) job() {
 		case "latency_depth":
 			tgt.Depth = int(int32(p.number()))
 		case "latency_target":
-			rawTarget, hasTarget = p.count(), true
+			rawTarget, j.Target = p.count(), &tgt
 		case "latency_percentile":
 			tgt.Percentile = p.number()
 		case "latency_window":
-			tgt.Window = fio.Duration(p.number(), time.Microsecond)
+			tgt.Window = p.time(time.Microsecond)
 		default:
 			p.skip()
 		}
@@ -240,15 +237,14 @@ func (p *jsonParser) job() {
 		j.Runtime = max(j.Runtime, d.Runtime)
 	}
 	if j.Mixed != nil {
-		j.Runtime = max(j.Runtime, mixed.Runtime)
+		j.Runtime = max(j.Runtime, j.Mixed.Runtime)
 	}
-	if hasTarget {
+	if j.Target != nil {
 		unit := time.Microsecond // nanoseconds since 2.99, as the bins are
 		if nanosecond {
 			unit = time.Nanosecond
 		}
 		tgt.Target = fio.Duration(float64(rawTarget), unit)
-		j.Target = &tgt
 	}
 	if j.Name == "All clients" {
 		p.out.AllClients = &j
@@ -281,7 +277,7 @@ func (p *jsonParser) direction() jsonDir {
 		case "iops":
 			d.IOPS = units.IOPS(p.number())
 		case "runtime":
-			d.Runtime = fio.Duration(p.number(), time.Millisecond)
+			d.Runtime = p.time(time.Millisecond)
 		case "total_ios":
 			d.N, d.hasTotal = p.count(), true
 		case "short_ios":

@@ -139,8 +139,7 @@ func (s *jsonScan) text() string {
 		return strings.ToValidUTF8(string(raw), "\uFFFD")
 	}
 	var out string
-	quoted := append(append([]byte{'"'}, raw...), '"')
-	if json.Unmarshal(quoted, &out) == nil {
+	if json.Unmarshal(fmt.Appendf(nil, `"%s"`, raw), &out) == nil {
 		return out
 	}
 	return strings.ToValidUTF8(strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(string(raw)), "\uFFFD")
@@ -161,7 +160,7 @@ func (s *jsonScan) decimal(shift int) float64 {
 			s.nans++
 			return 0
 		}
-		return v / fiotext.Pow10(shift)
+		return v / math.Pow10(shift)
 	}
 	var mant uint64
 	start, digits, frac := s.i, 0, 0
@@ -194,7 +193,7 @@ func (s *jsonScan) decimal(shift int) float64 {
 		s.i = i
 		v := float64(mant)
 		if frac+shift > 0 {
-			v /= fiotext.Pow10(frac + shift)
+			v /= math.Pow10(frac + shift)
 		}
 		if neg {
 			v = -v
@@ -217,7 +216,7 @@ func (s *jsonScan) decimal(shift int) float64 {
 		s.nans++
 		return 0
 	}
-	return v / fiotext.Pow10(shift)
+	return v / math.Pow10(shift)
 }
 
 // count reads a number that fio prints whole, exact beyond 2^53. What is negative counts as 0.
@@ -279,7 +278,7 @@ func (s *jsonScan) skip() []byte {
 		default:
 			s.i++
 		}
-		if depth == 0 && (s.b[s.i-1] == '}' || s.b[s.i-1] == ']' || s.b[s.i-1] == '"') {
+		if depth == 0 && strings.IndexByte(`}]"`, s.b[s.i-1]) >= 0 {
 			return s.b[start:s.i]
 		}
 	}

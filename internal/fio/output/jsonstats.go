@@ -11,14 +11,13 @@ import (
 	"plimsoll/internal/units"
 )
 
-func (p *jsonParser) latency(unit time.Duration) fio.Latency {
-	var l fio.Latency
+func (p *jsonParser) latency(unit time.Duration) (l fio.Latency) {
 	p.object(func(key []byte) {
 		switch string(key) {
 		case "min":
-			l.Min = fio.Duration(p.number(), unit)
+			l.Min = p.time(unit)
 		case "max":
-			l.Max = fio.Duration(p.number(), unit)
+			l.Max = p.time(unit)
 		case "mean":
 			l.Mean = p.number() * float64(unit)
 		case "stddev":
@@ -41,7 +40,7 @@ func (p *jsonParser) percentiles(unit time.Duration) []fio.Percentile {
 	list := make([]fio.Percentile, 0, 17)
 	p.object(func(key []byte) {
 		k := jsonScan{b: key}
-		at, v := k.number(), fio.Duration(p.number(), unit)
+		at, v := k.number(), p.time(unit)
 		if k.err != nil {
 			p.fail("a percentile")
 		} else if at > 0 || v > 0 {
@@ -117,8 +116,7 @@ func (p *jsonParser) shares() []fio.Share {
 }
 
 // buckets reads {"2": 0.0, …, ">=2000": 0.1} and keeps those that are not empty.
-func (p *jsonParser) buckets(unit time.Duration) []fio.Bucket {
-	var list []fio.Bucket
+func (p *jsonParser) buckets(unit time.Duration) (list []fio.Bucket) {
 	p.object(func(key []byte) {
 		share := p.percent()
 		if share == 0 {

@@ -54,16 +54,15 @@ func ReadLogs(fsys fs.FS, names []string, version string) (*fio.Output, error) {
 				out.Jobs[at].Count = 1
 			}
 		}
-		known := true
 		f, err := fsys.Open(name)
 		if err == nil {
-			known, err = readLog(f, path.Base(name), m[2], out, at)
-			err = errors.Join(err, f.Close())
+			known, failed := readLog(f, path.Base(name), m[2], out, at)
+			unclear[at] = unclear[at] || !known
+			err = errors.Join(failed, f.Close())
 		}
 		if err != nil {
 			return nil, fmt.Errorf("log %s: %w", name, err)
 		}
-		unclear[at] = unclear[at] || !known
 	}
 	for i := range out.Jobs {
 		settleLogJob(&out.Jobs[i])

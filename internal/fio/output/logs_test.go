@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -240,7 +241,7 @@ func TestLogsInBlocks(t *testing.T) {
 	for line := range strings.Lines(b.String()) {
 		lines.line([]byte(strings.TrimSuffix(line, "\n")))
 	}
-	if blocks.bins != lines.bins || blocks.total != lines.total || blocks.bytes != lines.bytes ||
+	if !reflect.DeepEqual(blocks.hists, lines.hists) || blocks.total != lines.total || blocks.bytes != lines.bytes ||
 		blocks.last != lines.last || blocks.lines != lines.lines {
 		t.Errorf("blocks: %d lines, last %d; lines: %d, last %d", blocks.lines, blocks.last, lines.lines, lines.last)
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"plimsoll/internal/fio"
-	"plimsoll/internal/fio/bins"
 )
 
 // logSum sums the entries of one direction.
@@ -20,7 +19,7 @@ type logSum struct {
 
 // logScan adds up one log: counts in fio's bins and sums, in constant memory.
 type logScan struct {
-	bins  [3][bins.Count]uint64
+	hists [3]fio.Hist
 	sq    [3]float64 // sums of squares, for the deviation
 	bytes [3]uint64  // block sizes added up
 	total [3]logSum
@@ -95,7 +94,7 @@ func (s *logScan) add(t, v uint64, dir int) {
 	p.sum += v
 	p.max = max(p.max, v)
 	s.sq[dir] += float64(v) * float64(v)
-	s.bins[dir][bins.Of(time.Duration(min(v, math.MaxInt64)))]++ //nolint:gosec // it fits
+	s.hists[dir].Add(time.Duration(min(v, math.MaxInt64)), 1) //nolint:gosec // it fits
 }
 
 // line reads numbers with commas between them.
@@ -170,10 +169,7 @@ func logField(b []byte) (v uint64, n int) {
 func (s *logScan) latency(dir int, samples fio.Samples) fio.Latency {
 	l := fio.Latency{
 		N: samples.N, Min: time.Duration(s.total[dir].min), Max: time.Duration(s.total[dir].max),
-		Mean: samples.Mean, StdDev: samples.StdDev, Hist: &fio.Hist{},
-	}
-	for i, n := range s.bins[dir] {
-		l.Hist.AddBin(i, n)
+		Mean: samples.Mean, StdDev: samples.StdDev, Hist: &s.hists[dir],
 	}
 	percentilesOf(&l)
 	return l

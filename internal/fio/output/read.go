@@ -157,11 +157,11 @@ var figure = regexp.MustCompile(`(?i)\d ?(?:[kmg]i?b?/s(?:ec)?|iops|ops/sec)\b|\
 
 // passedOver says of lines beside results that state figures and were not read.
 func passedOver(last *fio.Output, rest []byte, outs []*fio.Output, figure *regexp.Regexp) {
-	var lines []string
-	at := 0
 	if slices.ContainsFunc(outs, func(o *fio.Output) bool { return o.Line == 0 }) { // nobody knows where they stand
 		return
 	}
+	var lines []string
+	at := 0
 	for line := range bytes.Lines(rest) {
 		at++
 		if figure.Match(line) && !slices.ContainsFunc(outs, func(o *fio.Output) bool { return at >= o.Line && at <= o.End }) {
@@ -179,8 +179,8 @@ func repeats(outs []*fio.Output, j *fio.Job) bool {
 	const rounded = 0.02
 	same := func(a, b float64) bool { return a > 0 && math.Abs(a-b) <= rounded*b }
 	for _, o := range outs {
-		for k := range o.Jobs {
-			for side, d := range o.Jobs[k].Directions() {
+		for _, row := range o.Jobs {
+			for side, d := range row.Directions() {
 				s := j.Directions()[side]
 				if same(float64(s.IOPS), float64(d.IOPS)) || same(float64(s.BW), float64(d.BW)) ||
 					same(s.Clat.Mean, d.Completion().Mean) {
@@ -467,7 +467,7 @@ func insideJSON(doc []byte, line, depth int) (outs []*fio.Output) {
 func (m *mixedReader) broken(doc []byte, err error) {
 	ended, _ := closed(doc)
 	out, _, partial := parseJSONPrefix(ended)
-	if out == nil && !startsDocument(doc) {
+	if out == nil && !versionFirst.Match(doc) {
 		m.reread(doc)
 		return
 	}
@@ -514,11 +514,8 @@ func endsWithin(out *fio.Output, doc []byte) {
 	}
 }
 
-// startsDocument says that a brace opens a document of fio's: its version is the first key.
-func startsDocument(doc []byte) bool {
-	rest := bytes.TrimLeft(bytes.TrimPrefix(doc, []byte("{")), " \t\r\n")
-	return bytes.HasPrefix(rest, []byte(`"fio version"`))
-}
+// versionFirst is how a document of fio's begins.
+var versionFirst = regexp.MustCompile(`^\{?[ \t\r\n]*"fio version"`)
 
 // maxRereads bounds how often a text is read again behind a brace that was never closed.
 const maxRereads = 64
@@ -552,7 +549,6 @@ func (m *mixedReader) line(line string) {
 	row := terseRow(line)
 	switch {
 	case row != "":
-		m.text.Finish()
 		m.takeText()
 		m.row(row)
 		return
@@ -597,20 +593,19 @@ func (m *mixedReader) row(line string) {
 }
 
 func (m *mixedReader) endText() {
-	m.text.Finish()
 	m.takeText()
 	m.terse = nil
 }
 
 func (m *mixedReader) takeText() {
+	m.text.Finish()
 	m.outs = append(m.outs, m.text.Take()...)
 }
 
 // joinForms makes one of a run that was printed in several forms (--output-format=json,normal or
 // terse,json). The form with the most digits stays: the document, else the text; the text has the
 // status groups.
-func joinForms(outs []*fio.Output) []*fio.Output {
-	var kept []*fio.Output
+func joinForms(outs []*fio.Output) (kept []*fio.Output) {
 	begin := map[firstRow][]*fio.Output{} // those with the same first row, which alone can be one run
 	for _, o := range outs {
 		begin[rowOf(o)] = append(begin[rowOf(o)], o)
@@ -667,9 +662,9 @@ func exact(o *fio.Output) int {
 		return 2
 	case fio.Text:
 		return 1
-	case fio.Terse, fio.Logs:
+	default:
+		return 0
 	}
-	return 0
 }
 
 // empty says that of a row no more is there than its name.
@@ -710,15 +705,10 @@ func continues(a, b *fio.Output) bool {
 	if len(a.Jobs) == 0 || len(b.Jobs) < len(a.Jobs) || a.Version != b.Version {
 		return false
 	}
-	for i := range a.Jobs {
-		x, y := &a.Jobs[i], &b.Jobs[i]
+	return slices.EqualFunc(a.Jobs, b.Jobs[:len(a.Jobs)], func(x, y fio.Job) bool {
 		began := a.Time.Add(-x.Elapsed).Sub(b.Time.Add(-y.Elapsed)).Abs().Seconds()
 		sameStart := x.PID != 0 && x.PID == y.PID || x.PID == 0 && !a.Time.IsZero() && began <= 2
-		if x.Name != y.Name || x.Group != y.Group || x.Host != y.Host || !sameStart || x.Elapsed > y.Elapsed ||
-			x.Read.N > y.Read.N ||
-			x.Write.N > y.Write.N {
-			return false
-		}
-	}
-	return true
+		return x.Name == y.Name && x.Group == y.Group && x.Host == y.Host && sameStart && x.Elapsed <= y.Elapsed &&
+			x.Read.N <= y.Read.N && x.Write.N <= y.Write.N
+	})
 }

@@ -132,11 +132,10 @@ func apart(names []string, texts map[string][]byte) (outs []*fio.Output, err err
 const nextTo = 3
 
 // refuseTangled takes out the outputs around lines that cannot be of one run, and says so.
-func refuseTangled(outs []*fio.Output, tangles []int) []*fio.Output {
+func refuseTangled(outs []*fio.Output, tangles []int) (kept []*fio.Output) {
 	if len(tangles) == 0 {
 		return outs
 	}
-	var kept []*fio.Output
 	byLine := slices.SortedFunc(slices.Values(outs), func(a, b *fio.Output) int { return a.Line - b.Line })
 	for len(byLine) > 0 {
 		from, end, n := byLine[0].Line, byLine[0].End, 1

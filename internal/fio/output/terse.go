@@ -1,6 +1,7 @@
 package output
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -86,9 +87,7 @@ func parseTerse(line string) (row terse, err error) {
 				row.job.Name = strings.Join(rest[:1+extra], ";")
 				return row, nil
 			}
-			if first == nil {
-				first = t.err
-			}
+			first = cmp.Or(first, t.err)
 		}
 	}
 	if len(rest) > 1 { // its last field may be cut, or what somebody wrote for the rest
@@ -104,8 +103,7 @@ func parseTerse(line string) (row terse, err error) {
 }
 
 // lacks says what a row lacks that ends too early.
-func (t *terseScan) lacks(j *fio.Job) part.Missing {
-	var m part.Missing
+func (t *terseScan) lacks(j *fio.Job) (m part.Missing) {
 	m.Add(part.AllJobs, part.Ending, part.DiskStats)
 	if t.rated < 2 {
 		m.Add(part.AllSides)
@@ -208,11 +206,10 @@ func (t *terseScan) percent() float64 {
 func (t *terseScan) job(directions int) (fio.Job, []fio.Disk) {
 	var j fio.Job
 	j.Group, j.Error = int(t.count()), int(t.count())
-	for i, d := range j.Directions() {
-		if i < directions {
-			*d = t.direction()
-			j.Runtime = max(j.Runtime, d.Runtime)
-		}
+	all := j.Directions()
+	for _, d := range all[:directions] {
+		*d = t.direction()
+		j.Runtime = max(j.Runtime, d.Runtime)
 	}
 	if t.err != nil {
 		return j, nil
@@ -220,7 +217,7 @@ func (t *terseScan) job(directions int) (fio.Job, []fio.Disk) {
 	j.CPU = fio.CPU{
 		User: t.percent(), System: t.percent(), ContextSwitches: t.count(), MajorFaults: t.count(), MinorFaults: t.count(),
 	}
-	for _, label := range []string{"1", "2", "4", "8", "16", "32", ">=64"} {
+	for label := range strings.FieldsSeq("1 2 4 8 16 32 >=64") {
 		j.Depths = append(j.Depths, fio.Share{Label: label, Value: t.percent()})
 	}
 	ends := []time.Duration{2, 4, 10, 20, 50, 100, 250, 500, 750, 1000}
@@ -252,8 +249,7 @@ func isWhole(s string) bool {
 	return err == nil
 }
 
-func (t *terseScan) direction() fio.Direction {
-	var d fio.Direction
+func (t *terseScan) direction() (d fio.Direction) {
 	d.Bytes = units.Bytes(t.count()) * units.KiB
 	bw := t.number()
 	d.IOPS = units.IOPS(t.number())
@@ -313,8 +309,7 @@ func (t *terseScan) latency() fio.Latency {
 }
 
 // disks reads groups of nine fields: name, ios, merges, ticks, queue, utilisation.
-func (t *terseScan) disks() []fio.Disk {
-	var list []fio.Disk
+func (t *terseScan) disks() (list []fio.Disk) {
 	for len(t.fields) >= 9 && strings.HasSuffix(t.fields[8], "%") && isWhole(t.fields[1]) && len(list) < terseMaxDisk {
 		list = append(list, fio.Disk{
 			Name:        t.next(),

@@ -3,6 +3,7 @@
 package running
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,10 +76,6 @@ func (i Invocation) Argv() []string {
 func Run(ctx context.Context, m *sys.Machine, inv Invocation) error {
 	runCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	limit := sys.NoLimit
-	if inv.Limit > 0 {
-		limit = inv.Limit
-	}
 	watch := newWatch(m, &inv, cancel)
 	defer watch.stop()
 	split := &Splitter{
@@ -98,7 +95,8 @@ func Run(ctx context.Context, m *sys.Machine, inv Invocation) error {
 		},
 	}
 	runCtx = sys.WithDir(sys.WithWork(runCtx, &watch.work), inv.Dir)
-	runCtx = sys.WithNotice(sys.WithLimit(sys.WithFamily(runCtx), limit), nil) // its documents are the progress
+	runCtx = sys.WithLimit(sys.WithFamily(runCtx), cmp.Or(inv.Limit, sys.NoLimit))
+	runCtx = sys.WithNotice(runCtx, nil) // its documents are the progress
 	err := m.Run(runCtx, split, inv.Argv()...)
 	late, isLate := errors.AsType[*sys.Late](err)
 	alive, _ := errors.AsType[*sys.Alive](err)

@@ -129,17 +129,12 @@ func (l *lexer) operator(rest string) {
 	l.endWord()
 	op := l.place()
 	op.Op = true
-	n := 1
-	for _, long := range []string{"<<<", "<<-", "&>>", "&&", "||", ">>", "<<", "&>", ">&", "<&", ";;"} {
-		if strings.HasPrefix(rest, long) {
-			n = len(long)
-			break
-		}
-	}
-	op.Text = rest[:n]
+	op.Text = operators.FindString(rest)
 	l.words = append(l.words, op)
-	l.take(n, false)
+	l.take(len(op.Text), false)
 }
+
+var operators = regexp.MustCompile(`^(?:<<<|<<-|&>>|&&|\|\||>>|<<|&>|>&|<&|;;|[\n;&|()<>])`)
 
 func (l *lexer) doubleQuoted() error {
 	line := l.line
@@ -185,12 +180,11 @@ func substitution(s string) int {
 
 // Split splits one command into the words that a program would see. It ends at the first
 // operator that would end the command; redirections are left out. Nothing is expanded.
-func Split(line string) ([]string, error) {
+func Split(line string) (argv []string, err error) {
 	words, err := Words(line)
 	if err != nil {
 		return nil, err
 	}
-	var argv []string
 	for i, w := range words {
 		switch {
 		case w.Op && strings.ContainsAny(w.Text, "<>"):

@@ -47,7 +47,7 @@ func (t *Reader) needJob() *textJob {
 		return nil
 	}
 	r := t.need(t.run.results())
-	t.job = &textJob{Job: fio.Job{Name: t.title}, headless: true}
+	t.job = &textJob{Job: fio.Job{Name: t.next.Title}, headless: true}
 	r.jobs = append(r.jobs, t.job)
 	return t.job
 }
@@ -167,54 +167,44 @@ func (t *Reader) direction(name, rest, body string) {
 	}
 	d.seen, d.Printed = true, map[string]string{}
 	main, zones, _ := strings.Cut(rest, ";")
-	good := true
-	duration := func(s string) {
-		run, ok := ParseNum(s).duration()
-		d.Runtime = run
-		good = good && ok
-	}
-	for _, f := range textFields(main) {
-		switch f[0] {
-		case "IOPS", "iops":
+	good := eachField(main, func(name, value string) (ok bool) {
+		n := ParseNum(value)
+		switch {
+		case name == "IOPS" || name == "iops":
 			if d.Printed["iops"] != "" { // fio prints one; what somebody wrote behind it is not fio's
-				good = false
-				continue
+				return false
 			}
-			d.iops, d.Printed["iops"] = ParseNum(f[1]), f[1]
-			_, ok := d.iops.kilo()
-			good = good && ok
-		case "io":
+			d.iops, d.Printed["iops"] = n, value
+			_, ok = n.kilo()
+			return ok
+		case name == "io":
 			j.old = true
-			d.io, d.Printed["io"] = ParseNum(f[1]), f[1]
-		case "bw":
-			d.bw, d.Printed["bw"] = ParseNum(f[1]), f[1]
-		case "runt":
-			if d.Runtime > 0 {
-				good = false
-				continue
-			}
-			duration(f[1])
-		case "BW": // 3733MiB/s (3915MB/s)(219GiB/60019msec)
-			parts := strings.FieldsFunc(f[1], func(r rune) bool { return r == '(' || r == ')' })
-			for _, p := range parts {
+			d.io, d.Printed["io"] = n, value
+		case name == "bw":
+			d.bw, d.Printed["bw"] = n, value
+		case name == "runt" && d.Runtime == 0:
+			d.Runtime, ok = n.duration()
+			return ok
+		case name == "BW": // 3733MiB/s (3915MB/s)(219GiB/60019msec)
+			for p := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == '(' || r == ')' }) {
 				p = strings.TrimSpace(p)
-				io, run, last := strings.Cut(p, "/")
-				_, isTime := ParseNum(run).duration()
+				io, run, _ := strings.Cut(p, "/")
+				took, isTime := ParseNum(run).duration()
 				switch {
 				case p == "":
 				case d.Printed["bw"] == "":
 					d.bw, d.Printed["bw"] = ParseNum(p), p
-				case last && isTime:
-					d.io, d.Printed["io"] = ParseNum(io), io
-					duration(run)
+				case isTime:
+					d.io, d.Printed["io"], d.Runtime = ParseNum(io), io, took
 				default:
 					d.Printed["bw_si"] = p
 				}
 			}
 		default:
-			good = false
+			return false
 		}
-	}
+		return true
+	})
 	if zones != "" {
 		n := ParseNum(zones)
 		d.ZoneResets = n.Mant
@@ -255,18 +245,14 @@ func (t *Reader) another(rest string) bool {
 		return false
 	}
 	seen, longest := false, time.Duration(0)
-	for i := range j.dirs {
-		seen = seen || j.dirs[i].seen
-		longest = max(longest, j.dirs[i].Runtime)
+	for _, d := range j.dirs {
+		seen, longest = seen || d.seen, max(longest, d.Runtime)
 	}
-	if !seen {
-		return false
-	}
-	if t.apart || j.issued || len(j.Depths) > 0 {
+	if seen && (t.apart || j.issued || len(j.Depths) > 0) {
 		return true
 	}
 	took := runtimeIn(rest)
-	return took > 0 && longest > 0 && (took-longest).Abs() > endTogether
+	return seen && took > 0 && longest > 0 && (took-longest).Abs() > endTogether
 }
 
 // endTogether is how far the runtimes of the directions of one job lie apart at most: fio rounds
@@ -303,30 +289,27 @@ func (t *Reader) latency(name, unit, rest, body string) {
 		t.tangle()
 	}
 	u, _ := UnitOf(unit)
-	good := true
-	value := func(key, s string) float64 {
-		n := ParseNum(s)
+	good := eachField(rest, func(key, value string) bool {
+		n := ParseNum(value)
 		factor, ok := n.kilo()
-		good = good && ok
-		if factor > 1 {
-			printed[name+"."+key] = s
-		}
-		return n.Times(factor * float64(u))
-	}
-	for _, f := range textFields(rest) {
-		switch f[0] {
+		v := n.Times(factor * float64(u))
+		switch key {
 		case "min":
-			l.Min = fio.Duration(value("min", f[1]), 1)
+			l.Min = fio.Duration(v, 1)
 		case "max":
-			l.Max = fio.Duration(value("max", f[1]), 1)
+			l.Max = fio.Duration(v, 1)
 		case "avg":
-			l.Mean = value("avg", f[1])
+			l.Mean = v
 		case "stdev", "dev": // dev of fio 1
-			l.StdDev = value("stdev", f[1])
+			key, l.StdDev = "stdev", v
 		default:
-			good = false
+			return false
 		}
-	}
+		if factor > 1 {
+			printed[name+"."+key] = value
+		}
+		return ok
+	})
 	if l.Mean == 0 && l.Max > 0 && !strings.Contains(rest, "avg=") { // cut off: its extremes alone would weigh in sums
 		*l = fio.Latency{}
 	}
@@ -388,22 +371,21 @@ func (t *Reader) coarse(unit, rest, body string) {
 	}
 	j.sync, j.pct = false, nil
 	u, _ := UnitOf(unit)
-	good := true
 	rest, _, _ = strings.Cut(rest, " (") // where an author explains the line
-	for _, f := range textFields(rest) {
-		share, ok := ParseShare(f[1])
-		n := ParseNum(strings.TrimPrefix(f[0], ">="))
+	if !eachField(rest, func(end, value string) bool {
+		share, ok := ParseShare(value)
+		end, above := strings.CutPrefix(end, ">=")
+		n := ParseNum(end)
 		if !ok || !n.OK || n.Unit != "" {
-			good = false
-			continue
+			return false
 		}
 		b := fio.Bucket{Upto: fio.Duration(n.Times(1), u), Value: share}
-		if strings.HasPrefix(f[0], ">=") {
+		if above {
 			b.Upto = 0
 		}
 		j.Buckets = append(j.Buckets, b)
-	}
-	if !good {
+		return true
+	}) {
 		t.unread(body, "want shares such as 250=0.46%")
 	}
 }

@@ -59,9 +59,6 @@ func (r *textRun) repeats(m []string) bool {
 	if r == nil || m[6] == "" || m[6] == "0" || m[7] == "" {
 		return false
 	}
-	if r.dates == nil {
-		r.dates = map[string]string{}
-	}
 	key := m[1] + " " + m[2] + " " + m[6]
 	if old := r.dates[key]; old != "" && old != m[7] {
 		return true

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -43,9 +44,7 @@ func (r *textRun) lacks() (m part.Missing) {
 			cut += max(j.Count, 1)
 		}
 	}
-	if count == 0 {
-		count = cut
-	}
+	count = cmp.Or(count, cut)
 	if len(r.out.Servers) == 0 { // a server starts its own jobs
 		switch asked := max(r.starting, len(r.echoes)); {
 		case asked > count:

@@ -2,6 +2,7 @@ package text
 
 import (
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,29 +31,20 @@ func ParseNum(s string) Num {
 	if end > 0 && !ok {
 		return n
 	}
-	point := false
-	for i := range len(digits) {
-		c := digits[i]
-		if point = point || c == '.'; c == '.' {
-			continue
-		}
-		if n.Mant > (math.MaxUint64-uint64(c-'0'))/10 {
+	if whole, frac, _ := strings.Cut(digits, "."); digits != "" {
+		mant, err := strconv.ParseUint(whole+frac, 10, 64)
+		if err != nil {
 			return Num{}
 		}
-		n.Mant = n.Mant*10 + uint64(c-'0')
-		n.OK = true
-		if point {
-			n.frac++
-		}
+		n = Num{Mant: mant, frac: len(frac), OK: len(frac) < MaxPow10}
 	}
-	n.OK = n.OK && n.frac < MaxPow10
 	n.Unit = strings.TrimSpace(s[end:])
 	return n
 }
 
 // Times returns the value times a whole factor, rounded once.
 func (n Num) Times(factor float64) float64 {
-	return float64(n.Mant) * factor / Pow10(n.frac)
+	return float64(n.Mant) * factor / math.Pow10(n.frac)
 }
 
 // Value reads a count with a decimal suffix; ok is false for what is none.
@@ -65,7 +57,7 @@ func (n Num) Value() (v float64, ok bool) {
 }
 
 // step is the value of the last digit printed, times factor: twice the rounding error.
-func (n Num) step(factor float64) float64 { return factor / Pow10(n.frac) }
+func (n Num) step(factor float64) float64 { return factor / math.Pow10(n.frac) }
 
 // clamp keeps a figure that was worked out from others inside the interval that rounds to what fio
 // printed: fio counts bytes and I/Os that were in flight at the ends of a run differently. cut is
@@ -80,8 +72,8 @@ func (n Num) clamp(v, factor, cut float64) float64 {
 
 // kilo reads a count with a decimal suffix, as fio prints IOPS and latencies: 40.1k, 1699.5K.
 func (n Num) kilo() (factor float64, ok bool) {
-	factor, known := decimalUnits[strings.ToLower(n.Unit)]
-	return factor, known && n.OK
+	factor = decimalUnits[strings.ToLower(n.Unit)]
+	return factor, factor > 0 && n.OK
 }
 
 var (
@@ -114,6 +106,13 @@ func (n Num) bytes(kb float64) (factor float64, ok bool) {
 	return factor * math.Pow(kb, float64(p)), n.OK
 }
 
+// bytesIn reads a number of bytes; of fio 2's KB settle looks whether it was 1000.
+func bytesIn(s string) (b float64, ok bool) {
+	n := ParseNum(s)
+	factor, ok := n.bytes(1024)
+	return n.Times(factor), ok
+}
+
 // UnitOf knows the words for time.
 func UnitOf(s string) (time.Duration, bool) {
 	unit, known := timeUnits[strings.TrimSuffix(strings.TrimSpace(s), "ec")]
@@ -129,10 +128,18 @@ func (n Num) duration() (time.Duration, bool) {
 	return fio.Duration(n.Times(1), unit), true
 }
 
+// eachField reads the fields of a line by their names; good says that all could be read.
+func eachField(line string, read func(name, value string) bool) (good bool) {
+	good = true
+	for _, f := range textFields(line) {
+		good = read(f[0], f[1]) && good
+	}
+	return good
+}
+
 // textFields splits "min=2, max=133, avg= 5.59" into pairs; what has no = is a pair with an empty
 // value.
-func textFields(s string) [][2]string {
-	var list [][2]string
+func textFields(s string) (list [][2]string) {
 	for part := range strings.SplitSeq(s, ",") {
 		if n := len(list); n > 0 && part != "" && part[0]-'0' <= 9 && endsInDigit(list[n-1][1]) { // 27,101 or 3,5
 			list[n-1][1] += "," + strings.TrimSpace(part)
@@ -163,21 +170,5 @@ func ParseShare(s string) (float64, bool) {
 	return v, err == nil
 }
 
-// sizeOption prints a block size as fio options take it, "" for none.
-func sizeOption(b float64) string {
-	if b <= 0 {
-		return ""
-	}
-	return units.Bytes(b).Suffixed()
-}
-
-// powers are those of ten that a float64 holds exactly.
-var powers = [...]float64{
-	1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
-}
-
-// MaxPow10 is one above the largest n of Pow10.
-const MaxPow10 = len(powers)
-
-// Pow10 is 10 to the power of n, exactly.
-func Pow10(n int) float64 { return powers[n] }
+// MaxPow10 is above the digits of a number behind its point: a float64 holds such powers exactly.
+const MaxPow10 = 19

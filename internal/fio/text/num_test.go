@@ -94,3 +94,19 @@ func TestSharesTimesAndRounding(t *testing.T) {
 		}
 	}
 }
+
+// A fraction of so many digits is no number of fio's: its line is not understood, and nothing fails.
+func TestNumbersOfManyDigits(t *testing.T) {
+	r := &Reader{}
+	for i, line := range []string{
+		"a: (groupid=0, jobs=1): err= 0: pid=1: Wed Jun 14 06:26:51 2023",
+		"  read: IOPS=1, BW=1KiB/s (1kB/s)(1KiB/1000msec)",
+		"   iops        : min=0.0000000000000000001, max=2",
+	} {
+		r.Line(i+1, line)
+	}
+	r.Finish()
+	if outs := r.Take(); len(outs) != 1 || len(outs[0].Unread) != 1 || outs[0].Unread[0].Line != 3 {
+		t.Errorf("got %+v", outs)
+	}
+}

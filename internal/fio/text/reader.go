@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -43,8 +42,8 @@ func (t *Reader) Take() []*fio.Output {
 
 // TakeMessages hands over what fio said for the run whose figures follow, and forgets it.
 func (t *Reader) TakeMessages() []string {
-	said := t.messages
-	t.messages = nil
+	said := t.next.Messages
+	t.next.Messages = nil
 	return said
 }
 
@@ -56,10 +55,9 @@ type Reader struct {
 
 	run       *textRun
 	job       *textJob
-	title     string // heading seen, for the next run
-	command   string // fio command line seen, for the next run
-	commandAt int    // the line of its end
-	above     string // the last line that was none of fio's
+	next      fio.Output // what stood above the run that follows: heading, command, progress, messages
+	commandAt int        // the line of the command's end
+	above     string     // the last line that was none of fio's
 	aboveAt   int
 	partial   []byte // the start of a command line that a backslash continues
 	mail      mailLine
@@ -69,11 +67,8 @@ type Reader struct {
 	missed    int
 	rows      int // read so far, in so many bytes of text
 	bytes     int
-	gap       bool     // an empty line since the last line of fio's: what is not known then is prose
-	apart     bool     // a line that is not fio's stands since the last one that is
-	pending   int      // lines of progress of the run that follows
-	paced     bool     // they tell of a limit on its rate
-	messages  []string // of fio, for the run whose figures follow
+	gap       bool // an empty line since the last line of fio's: what is not known then is prose
+	apart     bool // a line that is not fio's stands since the last one that is
 
 	held     string // the line before, until it is known whether it was wrapped
 	heldAt   int
@@ -252,12 +247,12 @@ func (t *Reader) whole(s string, bold bool) {
 
 // progress counts a line that fio wrote while it ran, for the run at hand or, where that has ended, for the next.
 func (t *Reader) progress(body string) {
-	lines, paced := &t.pending, &t.paced
+	out := &t.next
 	if t.run != nil && !t.run.results() {
-		lines, paced = &t.run.out.Progress, &t.run.out.Paced
+		out = t.run.out
 	}
-	*lines++
-	*paced = *paced || strings.Contains(body, "CR=")
+	out.Progress++
+	out.Paced = out.Paced || strings.Contains(body, "CR=")
 }
 
 // found takes the name of a file off a line that grep found in it, and begins another run with another file.
@@ -273,7 +268,7 @@ func (t *Reader) found(s string) string {
 		return s
 	}
 	if m[1] != t.file {
-		t.job, t.closed, t.file, t.title = nil, true, m[1], m[1]
+		t.job, t.closed, t.file, t.next.Title = nil, true, m[1], m[1]
 	}
 	return m[2]
 }
@@ -285,21 +280,21 @@ func (t *Reader) other(body string, bold bool) {
 	switch {
 	case t.labels(body):
 		t.job, t.closed = nil, true
-		t.title = strings.TrimSpace(strings.Trim(body, "-=*_~+:> "))
+		t.next.Title = strings.TrimSpace(strings.Trim(body, "-=*_~+:> "))
 	case body == "":
 		t.gap = true // the row may go on: some wikis double the line ends
 	case strings.HasPrefix(body, "```") || strings.HasPrefix(body, "~~~"):
 		t.job = nil
 		if t.fence {
-			t.closed, t.command = true, ""
+			t.closed, t.next.Command = true, ""
 		}
 		t.fence = !t.fence
 	case isCommand(body):
 		t.job, t.closed = nil, true
 		t.addCommand(textPrompt.ReplaceAllString(body, ""))
 		t.commandAt = t.n
-	case t.command != "" && t.n == t.commandAt+1 && textOption.MatchString(body): // wrapped at a mail's margin
-		t.partial = []byte(t.command)
+	case t.next.Command != "" && t.n == t.commandAt+1 && textOption.MatchString(body): // wrapped at a mail's margin
+		t.partial = []byte(t.next.Command)
 		t.addCommand(body)
 		t.commandAt = t.n
 	case strings.HasPrefix(body, "#"):
@@ -307,20 +302,20 @@ func (t *Reader) other(body string, bold bool) {
 			t.left = t.job
 		}
 		if t.job = nil; !t.fence || strings.HasPrefix(body, "##") {
-			t.title = strings.TrimSpace(strings.Trim(body, "# "))
+			t.next.Title = strings.TrimSpace(strings.Trim(body, "# "))
 		}
 		t.closed = true
 	case bold || isTextHeading(body):
 		t.job, t.closed = nil, true
-		t.title = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(body, "// "), ":"))
-	case isTextMessage(body):
+		t.next.Title = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(body, "// "), ":"))
+	case textMessage.MatchString(body):
 		if t.run == nil && failedJob.MatchString(body) { // what it was to do was cut off
 			t.startRun()
 		}
 		if t.run != nil && !t.closed {
 			t.run.out.Messages = append(t.run.out.Messages, body)
-		} else if strings.HasPrefix(body, signalled) && len(t.messages) < maxTextMessages {
-			t.messages = append(t.messages, body)
+		} else if strings.HasPrefix(body, signalled) && len(t.next.Messages) < maxTextMessages {
+			t.next.Messages = append(t.next.Messages, body)
 		}
 	case textPrompt.MatchString(body) || strings.HasPrefix(body, "</"):
 		t.job = nil
@@ -343,7 +338,7 @@ const longLabel = 48
 // anything else of their rows: "--- SEQ-WRITE ---", "test 2".
 func (t *Reader) labels(body string) bool {
 	if t.job == nil || !t.job.bareRates() || len(body) > longLabel || strings.ContainsAny(body, "=#`|$") ||
-		strings.HasSuffix(body, ".") || isTextMessage(body) || isElision(body) {
+		strings.HasSuffix(body, ".") || textMessage.MatchString(body) || isElision(body) {
 		return false
 	}
 	return strings.ContainsFunc(body, unicode.IsLetter) && len(strings.Fields(body)) <= 6
@@ -375,10 +370,8 @@ func isTextHeading(s string) bool {
 		(is || !strings.Contains(name, " "))
 }
 
-func isTextMessage(s string) bool {
-	starts := []string{"fio: ", "note: ", "WARNING", "warning: ", "verify: ", "file:", "fs:"}
-	return slices.ContainsFunc(starts, func(start string) bool { return strings.HasPrefix(s, start) })
-}
+// textMessage begins what fio says beside its figures.
+var textMessage = regexp.MustCompile(`^(?:fio: |note: |WARNING|warning: |verify: |file:|fs:)`)
 
 // unread notes a line that looks like fio's and was not understood.
 func (t *Reader) unread(body, why string) {
@@ -419,7 +412,7 @@ func (t *Reader) addCommand(body string) {
 	}
 	t.partial = append(t.partial, rest...)
 	if t.continues = more && len(t.partial) < maxTextCommand; !t.continues {
-		t.command, t.partial = string(t.partial), nil
+		t.next.Command, t.partial = string(t.partial), nil
 	}
 }
 

@@ -67,49 +67,48 @@ func (t *Reader) rowLine(body string) bool {
 // samples reads "min= 3374, max= 4034, per=100.00%, avg=3739.65, stdev=15.30, samples=952"; unit is
 // that of bandwidths.
 func (t *Reader) samples(s *fio.Samples, rest, unit string) bool {
-	factor, good := 1.0, true
+	factor, known := 1.0, true
 	if unit != "" {
 		one := Num{Unit: strings.ReplaceAll(unit, " ", ""), OK: true}
-		factor, good = one.bytes(1024)
+		factor, known = one.bytes(1024)
 		t.job.cur.Printed["bw_samples.unit"] = one.Unit
 		t.job.cur.bwUnit = one.Unit
 	}
-	for _, f := range textFields(rest) {
-		n := ParseNum(f[1])
+	return eachField(rest, func(name, value string) bool {
+		n := ParseNum(value)
 		k, ok := n.kilo()
-		switch f[0] {
+		v := n.Times(k * factor)
+		switch name {
 		case "min":
-			s.Min = n.Times(k * factor)
+			s.Min = v
 		case "max":
-			s.Max = n.Times(k * factor)
+			s.Max = v
 		case "avg":
-			s.Mean = n.Times(k * factor)
+			s.Mean = v
 		case "stdev", "dev":
-			s.StdDev = n.Times(k * factor)
+			s.StdDev = v
 		case "samples":
 			s.N = n.Mant
 		case "per":
-			share, negative := strings.CutPrefix(f[1], "-") // fio's own overflow (3.25): the share is not known then
+			share, negative := strings.CutPrefix(value, "-") // fio's own overflow (3.25): the share is not known then
 			if s.Share, ok = ParseShare(share); negative {
 				s.Share = 0
 			}
 		default:
-			ok = false
+			return false
 		}
-		good = good && ok
-	}
-	return good
+		return ok
+	}) && known
 }
 
 func (j *textJob) cpu(rest string) bool {
-	good := true
-	for _, f := range textFields(rest) {
-		n, ok := ParseNum(f[1]), true
-		switch f[0] {
+	return eachField(rest, func(name, value string) bool {
+		n, ok := ParseNum(value), true
+		switch name {
 		case "usr":
-			j.CPU.User, ok = ParseShare(f[1])
+			j.CPU.User, ok = ParseShare(value)
 		case "sys":
-			j.CPU.System, ok = ParseShare(f[1])
+			j.CPU.System, ok = ParseShare(value)
 		case "ctx":
 			j.CPU.ContextSwitches = n.Mant
 		case "majf":
@@ -117,21 +116,18 @@ func (j *textJob) cpu(rest string) bool {
 		case "minf":
 			j.CPU.MinorFaults = n.Mant
 		default:
-			ok = false
+			return false
 		}
-		good = good && ok && n.OK
-	}
-	return good
+		return ok && n.OK
+	})
 }
 
-func shareList(rest string) ([]fio.Share, bool) {
-	var list []fio.Share
-	good := true
-	for _, f := range textFields(rest) {
-		v, ok := ParseShare(f[1])
-		good = good && ok && f[0] != ""
-		list = append(list, fio.Share{Label: f[0], Value: v})
-	}
+func shareList(rest string) (list []fio.Share, good bool) {
+	good = eachField(rest, func(label, value string) bool {
+		v, ok := ParseShare(value)
+		list = append(list, fio.Share{Label: label, Value: v})
+		return ok && label != ""
+	})
 	return list, good && len(list) > 0
 }
 
@@ -174,45 +170,42 @@ func (j *textJob) issuedLine(rest string) bool {
 }
 
 func (j *textJob) errorsLine(rest string) bool {
-	good := true
-	for _, f := range textFields(rest) {
-		num, _, _ := strings.Cut(f[1], "/")
+	return eachField(rest, func(name, value string) bool {
+		num, _, _ := strings.Cut(value, "/")
 		n := ParseNum(num)
-		switch f[0] {
+		switch name {
 		case "total":
 			j.TotalErrors = n.Mant
 		case "first_error":
 			j.FirstError = atoi(num)
 		default:
-			good = false
+			return false
 		}
-		good = good && n.OK
-	}
-	return good
+		return n.OK
+	})
 }
 
 func (j *textJob) target(rest string) bool {
-	unit, good := time.Nanosecond, true
+	unit := time.Nanosecond
 	if j.old {
 		unit = time.Microsecond
 	}
-	tgt := &fio.Target{}
-	for _, f := range textFields(rest) {
-		n := ParseNum(strings.TrimSuffix(f[1], "%"))
-		switch f[0] {
+	j.Target = &fio.Target{}
+	return eachField(rest, func(name, value string) bool {
+		n := ParseNum(strings.TrimSuffix(value, "%"))
+		v := n.Times(1)
+		switch name {
 		case "target":
-			tgt.Target = fio.Duration(n.Times(1), unit)
+			j.Target.Target = fio.Duration(v, unit)
 		case "window":
-			tgt.Window = fio.Duration(n.Times(1), time.Microsecond)
+			j.Target.Window = fio.Duration(v, time.Microsecond)
 		case "percentile":
-			tgt.Percentile = n.Times(1)
+			j.Target.Percentile = v
 		case "depth":
-			tgt.Depth = atoi(f[1])
+			j.Target.Depth = atoi(value)
 		default:
-			good = false
+			return false
 		}
-		good = good && n.OK
-	}
-	j.Target = tgt
-	return good
+		return n.OK
+	})
 }

@@ -45,14 +45,10 @@ func (r *textRun) results() bool {
 
 func (t *Reader) startRun() {
 	t.finishRun()
-	t.run = &textRun{
-		out:    &fio.Output{Format: fio.Text, Title: t.title, Command: t.command},
-		echoes: map[textKey]fio.Options{},
-		group:  -1,
-	}
-	t.run.out.Progress, t.run.out.Paced, t.pending, t.paced = t.pending, t.paced, 0, false
-	t.run.out.Messages, t.messages = t.messages, nil
-	t.command, t.closed = "", false
+	out := t.next
+	out.Format = fio.Text
+	t.run = &textRun{out: &out, echoes: map[textKey]fio.Options{}, dates: map[string]string{}, group: -1}
+	t.next, t.closed = fio.Output{Title: out.Title}, false
 }
 
 // need makes sure that there is a run to put figures in; end says that the one at hand is complete.
@@ -61,9 +57,9 @@ func (t *Reader) need(end bool) *textRun {
 	case t.run == nil || end || t.closed && t.run.results():
 		t.startRun()
 	case t.closed: // what stands above the figures is nearer than what stood above the version
-		t.run.out.Title = t.title
-		if t.command != "" {
-			t.run.out.Command, t.command = t.command, ""
+		t.run.out.Title = t.next.Title
+		if t.next.Command != "" {
+			t.run.out.Command, t.next.Command = t.next.Command, ""
 		}
 	}
 	t.closed = false
@@ -101,7 +97,7 @@ func (t *Reader) Finish() {
 		t.unread(cut, "the text ends here, within a number")
 	}
 	t.left, t.host = nil, ""
-	if t.finishRun(); t.pending > 0 { // a run that was cut off
+	if t.finishRun(); t.next.Progress > 0 { // a run that was cut off
 		t.startRun()
 		t.finishRun()
 	}
@@ -183,11 +179,11 @@ func (t *Reader) tooMany() bool {
 
 // refuse notes a line of a row that is one too many.
 func (t *Reader) refuse(line string) {
-	why := "more rows than fio can run jobs"
-	if t.rows <= MaxRows {
-		why = "more than 1,024 rows that are shorter than fio's: give whole outputs, or several files"
+	if t.rows > MaxRows {
+		t.unread(line, "more rows than fio can run jobs")
+	} else {
+		t.unread(line, "more than 1,024 rows that are shorter than fio's: give whole outputs, or several files")
 	}
-	t.unread(line, why)
 }
 
 // header reads "name: (groupid=0, jobs=16): err= 0: pid=5340: Wed Jun 14 06:26:51 2023".
@@ -212,12 +208,12 @@ func (t *Reader) header(m []string, host string) {
 		again || dated && host == "" && t.host == "" && r.otherTime(at) {
 		old := r
 		t.startRun()
-		if old != nil && t.run.out.Command == "" { // a status dump repeats rows, not the lines that started the run
+		r = t.run
+		if old != nil && r.out.Command == "" { // a status dump repeats rows, not the lines that started the run
 			if _, same := old.echoes[textKey{m[1], atoi(m[2])}]; same || again {
-				t.run.echoes, t.run.out.Version, t.run.out.Command = old.echoes, old.out.Version, old.out.Command
+				r.echoes, r.out.Version, r.out.Command = old.echoes, old.out.Version, old.out.Command
 			}
 		}
-		r = t.run
 	}
 	t.closed, r.group = false, -1
 	if host == "" && !all {
@@ -265,12 +261,10 @@ func atoi(s string) int {
 func (t *Reader) group(number string) {
 	id := atoi(number)
 	again := t.run != nil && t.run.after
-	if t.run != nil {
-		for _, g := range t.run.out.Groups {
-			again = again || g.ID == id
-		}
-	}
 	before := t.run
+	if before != nil {
+		again = again || slices.ContainsFunc(before.out.Groups, func(g fio.Group) bool { return g.ID == id })
+	}
 	r := t.need(again)
 	if again && r.out.Command == "" { // one command for sums that are quoted below one another
 		r.out.Command = before.out.Command
@@ -304,7 +298,7 @@ func echoOptions(s string) fio.Options {
 			sizes = append(sizes, part[4:])
 		}
 	}
-	option, ends := "bs", [2][]string{} // low ones, and ranges
+	option, ends := "bs", map[string][]string{} // low ones, and ranges
 	for _, size := range sizes {
 		lo, hi, _ := strings.Cut(size, "-")
 		low, high := echoSize(lo), echoSize(hi)
@@ -315,12 +309,9 @@ func echoOptions(s string) fio.Options {
 		if low != high {
 			option = "bsrange"
 		}
-		ends[0], ends[1] = append(ends[0], low), append(ends[1], low+"-"+high)
+		ends["bs"], ends["bsrange"] = append(ends["bs"], low), append(ends["bsrange"], low+"-"+high)
 	}
-	list := ends[0]
-	if option == "bsrange" {
-		list = ends[1]
-	}
+	list := ends[option]
 	if len(slices.Compact(slices.Clone(list))) == 1 {
 		list = list[:1]
 	}
@@ -330,13 +321,12 @@ func echoOptions(s string) fio.Options {
 	return o
 }
 
+// echoSize prints a block size as fio options take it, "" for none.
 func echoSize(s string) string {
-	n := ParseNum(s)
-	factor, ok := n.bytes(1024)
-	if !ok {
-		return ""
+	if b, ok := bytesIn(s); ok && b > 0 {
+		return units.Bytes(b).Suffixed()
 	}
-	return sizeOption(n.Times(factor))
+	return ""
 }
 
 // rate reads a line of a status group.
@@ -344,7 +334,7 @@ func (t *Reader) rate(name, rest, body string) {
 	again := t.run != nil && t.run.group >= 0 && t.run.out.Groups[t.run.group].Directions[name].Printed != nil
 	bare := again || !t.run.results() // sums that somebody quotes below one another, each by name
 	if bare && t.aboveAt == t.n-1 && len(t.above) <= longLabel && strings.HasSuffix(t.above, ":") {
-		t.title = strings.TrimSuffix(t.above, ":")
+		t.next.Title = strings.TrimSuffix(t.above, ":")
 		t.closed = t.closed || again
 	}
 	r := t.need(again)
@@ -353,34 +343,29 @@ func (t *Reader) rate(name, rest, body string) {
 		r.group = len(r.out.Groups) - 1
 	}
 	g := fio.GroupRate{Printed: map[string]string{}}
-	known := true
-	size := func(text string) float64 {
-		n := ParseNum(text)
-		factor, ok := n.bytes(1024) // fio 2's KB; settle looks whether it was 1000
-		known = known && ok
-		return n.Times(factor)
-	}
-	for _, f := range textFields(rest) {
-		value, _, _ := strings.Cut(f[1], "(")
+	known := eachField(rest, func(name, all string) bool {
+		value, _, _ := strings.Cut(all, "(")
 		value = strings.TrimSpace(value)
-		switch f[0] {
+		did, ok := bytesIn(value)
+		switch name {
 		case "bw", "aggrb":
-			g.BW, g.Printed["bw"] = units.Rate(size(value)), value
+			g.BW, g.Printed["bw"] = units.Rate(did), value
 		case "io":
-			g.Bytes, g.Printed["io"] = units.Bytes(size(value)), value
+			g.Bytes, g.Printed["io"] = units.Bytes(did), value
 		case "minb", "maxb":
-			g.Most = units.Rate(size(value))
+			g.Most = units.Rate(did)
 		case "mint", "maxt", "run": // 60001-60019msec
-			d, ok := ParseNum(value[strings.LastIndexByte(value, '-')+1:]).duration()
-			g.MaxRun, known = max(g.MaxRun, d), known && ok
+			took, is := ParseNum(value[strings.LastIndexByte(value, '-')+1:]).duration()
+			g.MaxRun, ok = max(g.MaxRun, took), is
 		default: // "3733MiB/s-3733MiB/s (3915MB/s-3915MB/s)" has no name
-			bounds, _, _ := strings.Cut(f[0], "(")
-			lo, hi, ok := strings.Cut(bounds, "-")
-			size(lo)
-			g.Most = units.Rate(size(hi))
-			known = known && ok && f[1] == ""
+			bounds, _, _ := strings.Cut(name, "(")
+			lo, hi, _ := strings.Cut(bounds, "-")
+			_, okLow := bytesIn(lo)
+			most, okHigh := bytesIn(hi)
+			g.Most, ok = units.Rate(most), okLow && okHigh && all == ""
 		}
-	}
+		return ok
+	})
 	if !known {
 		t.unread(body, "a field of this status line is not known")
 	}
@@ -395,19 +380,18 @@ func (t *Reader) disk(name, rest string, indent int, body string) {
 		t.unread(body, "more disks than a machine has")
 		return
 	}
-	d, agg := fio.Disk{Name: name}, fio.Disk{}
-	known, hasAgg := true, false
+	d, agg, known := fio.Disk{Name: name}, fio.Disk{}, true
 	whole := func(s string) uint64 {
 		n := ParseNum(s)
 		known = known && n.OK && n.Unit == "" && n.frac == 0
 		return n.Mant
 	}
-	for _, f := range textFields(rest) {
-		to, key := &d, f[0]
-		if of, ok := strings.CutPrefix(key, "agg"); ok { // aggrios, but aggsectors
-			to, key, hasAgg = &agg, strings.TrimPrefix(of, "r"), true
+	known = eachField(rest, func(key, value string) (ok bool) {
+		to := &d
+		if of, is := strings.CutPrefix(key, "agg"); is { // aggrios, but aggsectors
+			to, key, d.Aggregate = &agg, strings.TrimPrefix(of, "r"), &agg
 		}
-		a, b, pair := strings.Cut(f[1], "/")
+		a, b, pair := strings.Cut(value, "/")
 		switch {
 		case pair && key == "ios":
 			to.Reads, to.Writes = whole(a), whole(b)
@@ -418,18 +402,15 @@ func (t *Reader) disk(name, rest string, indent int, body string) {
 		case pair && key == "sectors":
 			to.ReadBytes, to.WriteBytes, to.HasSectors = units.Bytes(whole(a))*512, units.Bytes(whole(b))*512, true
 		case key == "in_queue":
-			to.InQueue = whole(f[1])
+			to.InQueue = whole(value)
 		case key == "util":
-			v, ok := ParseShare(f[1])
-			to.Util = v
-			known = known && ok
+			to.Util, ok = ParseShare(value)
+			return ok
 		default:
-			known = false
+			return false
 		}
-	}
-	if hasAgg {
-		d.Aggregate = &agg
-	}
+		return true
+	}) && known
 	if !known {
 		t.unread(body, "a field of this disk's line is not known")
 	}

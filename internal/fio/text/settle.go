@@ -25,13 +25,12 @@ func (r *textRun) settle() {
 		}
 		r.out.Jobs, r.settled = append(r.out.Jobs, j.Job), append(r.settled, j)
 	}
-	if slices.ContainsFunc(r.jobs, func(j *textJob) bool { return j.si() }) {
+	if slices.ContainsFunc(r.jobs, (*textJob).si) {
 		for _, g := range r.out.Groups {
 			for name, d := range g.Directions {
-				if strings.Contains(d.Printed["bw"], "i") {
-					continue
+				if !strings.Contains(d.Printed["bw"], "i") {
+					g.Directions[name] = siGroup(d)
 				}
-				g.Directions[name] = siGroup(d)
 			}
 		}
 	}
@@ -83,23 +82,14 @@ func siGroup(d fio.GroupRate) fio.GroupRate {
 }
 
 func (j *textJob) si() bool {
-	for i := range j.dirs {
-		if j.dirs[i].seen && j.dirs[i].Printed["kb"] == "1000" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(j.dirs[:], func(d textDirection) bool { return d.seen && d.Printed["kb"] == "1000" })
 }
 
 // blockSizes returns the block size of each direction where it is one and known, else 0.
 func (j *textJob) blockSizes() (bs [3]float64) {
 	text := j.Options["bs"]
-	for _, other := range []string{"bsrange", "bssplit"} {
-		if _, has := j.Options[other]; has {
-			return bs
-		}
-	}
-	if text == "" {
+	_, ranged := j.Options["bsrange"]
+	if _, split := j.Options["bssplit"]; ranged || split || text == "" {
 		return bs
 	}
 	for i, part := range strings.Split(text, ",") {
@@ -251,23 +241,18 @@ func (r *textRun) onlyRow(j *textJob) bool {
 // groupOf is the status group of a job, when that is the only row in it. A row whose heading was cut off is of that of
 // several groups which alone has as many bytes.
 func (r *textRun) groupOf(j *textJob) *fio.Group {
-	if len(r.out.Groups) == 0 || !r.onlyRow(j) {
-		return nil
-	}
-	if j.Name == "" && len(r.out.Groups) > 1 {
+	groups := r.out.Groups
+	at := slices.IndexFunc(groups, func(g fio.Group) bool { return g.ID == j.Group })
+	if j.Name == "" && len(groups) > 1 {
 		fits := func(g fio.Group) bool { return !slices.Contains(j.movedAll(&g), false) }
-		at := slices.IndexFunc(r.out.Groups, fits)
-		if at < 0 || slices.ContainsFunc(r.out.Groups[at+1:], fits) {
+		if at = slices.IndexFunc(groups, fits); at >= 0 && slices.ContainsFunc(groups[at+1:], fits) {
 			return nil
 		}
-		return &r.out.Groups[at]
 	}
-	for i := range r.out.Groups {
-		if r.out.Groups[i].ID == j.Group {
-			return &r.out.Groups[i]
-		}
+	if at < 0 || !r.onlyRow(j) {
+		return nil
 	}
-	return nil
+	return &groups[at]
 }
 
 // movedAll says of each direction in which a row did I/O whether they were all of a group's: then they have one size.
@@ -296,9 +281,10 @@ func (r *textRun) rateOfGroup(j *textJob, i int, bs float64) {
 		return
 	}
 	d.Bytes, d.BW, d.Runtime = rate.Bytes, rate.BW, rate.MaxRun
+	doubt := fmt.Sprintf("%s: its %s line is missing; the rates are those of its status group",
+		cmp.Or(j.Name, "the row"), fio.DirectionNames[i])
 	if rate.Most > 0 && rate.Most < aloneInGroup*rate.BW || !slices.Contains(j.movedAll(g), true) {
-		r.out.Doubt("%s: its %s line is missing; the rates are those of its status group, and the %d I/Os are not all of "+
-			"the group's", cmp.Or(j.Name, "the row"), fio.DirectionNames[i], d.N)
+		r.out.Doubt("%s, and the %d I/Os are not all of the group's", doubt, d.N)
 		d.N = 0
 		return
 	}
@@ -306,8 +292,7 @@ func (r *textRun) rateOfGroup(j *textJob, i int, bs float64) {
 	if exact := units.Bytes(float64(d.N) * bs); exact > 0 && math.Abs(float64(exact-d.Bytes)) <= 0.01*float64(d.Bytes) {
 		d.Bytes = exact
 	}
-	r.out.Doubt("%s: its %s line is missing; the rates are those of its status group", cmp.Or(j.Name, "the row"),
-		fio.DirectionNames[i])
+	r.out.Doubt("%s", doubt)
 }
 
 // aloneInGroup is the share of a group's rate that its fastest job has at least where it is the only one.
@@ -316,10 +301,7 @@ const aloneInGroup = 0.9
 // oneSize says that I/Os have the block size, or where none is known that of a power of two, within what fio rounds.
 func oneSize(each, bs float64) bool {
 	const rounded = 0.02
-	if bs == 0 {
-		bs = math.Exp2(math.Round(math.Log2(each)))
-	}
-	return math.Abs(each/bs-1) <= rounded
+	return math.Abs(each/cmp.Or(bs, math.Exp2(math.Round(math.Log2(each))))-1) <= rounded
 }
 
 // settle refines a direction. bs is its block size, 0 when not known or not one.
@@ -383,9 +365,9 @@ func (d *textDirection) settleBytes(bs, sec float64, doubt func(format string, a
 	if better := float64(d.Bytes) / sec; sec > 0 && bytes > 0 && math.Abs(better-bw) <= bwStep {
 		d.BW = units.Rate(d.bw.clamp(better, bwFactor, 0))
 	}
-	if factor, ok := (Num{Unit: d.bwUnit, OK: true}).bytes(kb); ok && d.bwUnit != "" && kb == 1000 &&
-		!strings.Contains(d.bwUnit, "i") {
-		was, _ := (Num{Unit: d.bwUnit, OK: true}).bytes(1024)
+	unit := Num{Unit: d.bwUnit, OK: true}
+	if factor, ok := unit.bytes(kb); ok && unit.Unit != "" && kb == 1000 && !strings.Contains(unit.Unit, "i") {
+		was, _ := unit.bytes(1024)
 		for _, v := range []*float64{&d.BWSamples.Min, &d.BWSamples.Max, &d.BWSamples.Mean, &d.BWSamples.StdDev} {
 			*v *= factor / was
 		}
@@ -405,8 +387,8 @@ func (d *textDirection) kiloOf(bs float64) float64 {
 	}
 	factor, _ := d.io.bytes(1024)
 	si, _ := d.io.bytes(1000)
-	per, perSI := d.io.Times(factor)/float64(d.N), d.io.Times(si)/float64(d.N)
-	slack := d.io.step(factor) / float64(d.N)
+	n := float64(d.N)
+	per, perSI, slack := d.io.Times(factor)/n, d.io.Times(si)/n, d.io.step(factor)/n
 	miss := func(v float64) float64 {
 		if bs > 0 {
 			return math.Abs(v - bs)
