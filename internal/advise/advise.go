@@ -161,7 +161,7 @@ func Advise(r Request) (*Advice, error) {
 		return nil, fmt.Errorf("a demand has no streams")
 	}
 	if r.Headroom < 0 && !r.alone || r.Headroom > 10 {
-		return nil, fmt.Errorf("headroom %s: want from 0 to 10 times the demand", units.Number(r.Headroom))
+		return nil, fmt.Errorf("headroom %s: use 0 to 10 times the demand", units.Number(r.Headroom))
 	}
 	if r.Demand.Capacity == 0 && r.Keep == nil && r.Beside == nil {
 		return nil, ErrCapacity

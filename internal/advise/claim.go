@@ -367,11 +367,11 @@ func (c Claim) judge(r reading) ClaimVerdict {
 		v.say(yes+"sustained: %s of %v %s, limited by %s.", c.print(v.Lasts), c.Block, kind, v.Lasts.Label())
 	default:
 		v.burst(t, load)
-		long := "for a time that is not known"
+		long := "for an unknown time"
 		if v.BurstFor > 0 {
 			long = "for " + text.Duration(v.BurstFor)
 			if v.BurstPer > 0 {
-				long += " once in " + text.Duration(v.BurstPer)
+				long += " once every " + text.Duration(v.BurstPer)
 			}
 		}
 		v.say(yes+"but only %s: it is a burst of %s (%s).", long, v.Burst.Kind, v.Burst.How)
@@ -444,13 +444,13 @@ func (v *ClaimVerdict) history(typ string) {
 	}
 	switch {
 	case len(f.Changes) == 0:
-		v.say("It is not known since when %s has published this for %s; the catalogue dates from %s.", f.Vendor, typ,
+		v.say("When %s first published this for %s is not known; the catalogue dates from %s.", f.Vendor, typ,
 			strings.Replace(f.AsOf, "unstated", "a day that is not stated", 1))
 		return
 	case was == nil:
 		v.Since = "at least " + first
 	case first != "":
-		v.Since = fmt.Sprintf("some time between %s and %s", date(was.To), first)
+		v.Since = fmt.Sprintf("sometime between %s and %s", date(was.To), first)
 	default:
 		v.Since = "a day after " + date(was.To)
 	}

@@ -17,8 +17,8 @@ func TestClaims(t *testing.T) {
 		want                            []string
 	}{
 		{"40000 IOPS", "", "", "c6a.xlarge", true, false, 30 * time.Minute, []string{
-			"Yes, but only for 30 min once in 24 h", "It sustains 6,000 IOPS, 15.0 % of the claim",
-			"since some time between 2023-03-07 and 2023-05-11; before that, it was 26,667 IOPS",
+			"Yes, but only for 30 min once every 24 h", "It sustains 6,000 IOPS, 15.0 % of the claim",
+			"since sometime between 2023-03-07 and 2023-05-11; before that, it was 26,667 IOPS",
 		}},
 		{"6000 IOPS", "", "", "c6a.xlarge", true, true, 0, []string{"Yes, sustained"}},
 		{"50000 IOPS", "", "", "c6a.xlarge", false, false, 0, []string{"No: at most 40,000 IOPS for 30 min of 16 KiB reads from EBS"}},
@@ -97,8 +97,8 @@ func TestClaimsOfVendors(t *testing.T) {
 		{"50000 IOPS", "", "c4d-standard-4", true, true, "hyperdisk-balanced", "of 4 KiB reads"},
 		{"250MiB/s", "1x st1 1TiB", "m5.large", true, false, "the volumes", "for 30 min"},
 		{"44200 IOPS", "", "Standard_E8bds_v5:nvme", true, true, "Premium SSD v2 and Ultra", "it also has managed disks"},
-		{"16667 IOPS", "", "Standard_D8s_v6", true, true, "Premium SSD v2 and Ultra", "when Azure has published"},
-		{"12800 IOPS", "", "Standard_D8s_v3", true, true, "managed disks", "when Azure has published"},
+		{"16667 IOPS", "", "Standard_D8s_v6", true, true, "Premium SSD v2 and Ultra", "When Azure first published"},
+		{"12800 IOPS", "", "Standard_D8s_v3", true, true, "managed disks", "When Azure first published"},
 		{"100MB/s", "1x P10", "", true, true, "the volumes", "of 256 KiB reads"},
 		{"2400MiB/s", "1x hyperdisk-balanced 1000GiB 10000iops 2400MiB/s", "c3-standard-44", true, true, "the volumes", ""},
 		{"3300000 IOPS", "", "i3.16xlarge", true, true, "its own 8 drives", "it also has EBS"},
@@ -218,15 +218,15 @@ func TestHistoryOfClaims(t *testing.T) {
 	}{
 		{"c6a.xlarge", Claim{IOPS: 6000}, "AWS has published it for c6a.xlarge since at least 2022-02-21."},
 		{"c6a.xlarge", Claim{IOPS: 26667}, "AWS has published it for c6a.xlarge since at least 2022-02-21."},
-		{"c6a.xlarge", Claim{IOPS: 26700}, "since some time between 2023-03-07 and 2023-05-11; before that, it was 26,667 IOPS."},
-		{"c6a.xlarge", Claim{IOPS: 40000}, "since some time between 2023-03-07 and 2023-05-11; before that, it was 26,667 IOPS."},
-		{"c6a.xlarge", Claim{IOPS: 40030}, "since some time between 2023-03-07 and 2023-05-11"}, // rounded
+		{"c6a.xlarge", Claim{IOPS: 26700}, "since sometime between 2023-03-07 and 2023-05-11; before that, it was 26,667 IOPS."},
+		{"c6a.xlarge", Claim{IOPS: 40000}, "since sometime between 2023-03-07 and 2023-05-11; before that, it was 26,667 IOPS."},
+		{"c6a.xlarge", Claim{IOPS: 40030}, "since sometime between 2023-03-07 and 2023-05-11"}, // rounded
 		{"c6a.xlarge", Claim{IOPS: 40050}, ""},
 		{"c6a.xlarge", Claim{Rate: mb(833)}, "since at least 2022-02-21."},
 		{"c6a.xlarge", Claim{Rate: mb(1250)}, "before that, it was 833.3 MB/s."},
 		{"c6a.xlarge", Claim{Rate: mb(1252)}, ""},
-		{"r6in.32xlarge", Claim{IOPS: 400000}, "since some time between 2023-05-11 and 2023-06-15; before that, it was 350,000 IOPS."},
-		{"c8g.2xlarge", Claim{IOPS: 40000}, "It is not known since when AWS has published this for c8g.2xlarge; the catalogue dates from 2026-10-27."},
+		{"r6in.32xlarge", Claim{IOPS: 400000}, "since sometime between 2023-05-11 and 2023-06-15; before that, it was 350,000 IOPS."},
+		{"c8g.2xlarge", Claim{IOPS: 40000}, "When AWS first published this for c8g.2xlarge is not known; the catalogue dates from 2026-10-27."},
 		{"nosuch", Claim{IOPS: 1}, ""},
 	} {
 		v := ClaimVerdict{Claim: c.claim}
@@ -257,7 +257,7 @@ func TestHistoryOfClaims(t *testing.T) {
 	}{
 		{1000, true, true, "Yes, sustained"},
 		{1001, true, true, "Yes, sustained"},
-		{1002, true, false, "only for a time that is not known: it is a burst of volume IOPS"},
+		{1002, true, false, "only for an unknown time: it is a burst of volume IOPS"},
 		{3003, true, false, "It sustains 1,000 IOPS, 33.3 % of the claim"},
 		{3004, false, false, "No:"},
 	} {

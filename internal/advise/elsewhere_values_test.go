@@ -196,7 +196,7 @@ func TestMachinesThatFit(t *testing.T) {
 		"no such family":        {Request{Prices: prices("x8", 1), Families: []string{"x"}}, "", ""},
 		"no pattern":            {Request{Prices: prices("x8", 1), Families: []string{"[x"}}, "", "want a name or a pattern"},
 		"one by name":           {Request{Prices: prices("x8", 1), Instance: "x8"}, "x8", ""},
-		"one that is too small": {Request{Prices: prices("x8", 1), Instance: "x8", VCPUs: 9}, "x8", "has 8 vCPUs, and 9 are asked for"},
+		"one that is too small": {Request{Prices: prices("x8", 1), Instance: "x8", VCPUs: 9}, "x8", "has 8 vCPUs, but 9 are asked for"},
 		"one without a price":   {Request{Prices: prices(), Instance: "x8"}, "", "x8 has no price"},
 		"one that is not there": {Request{Prices: prices(), Instance: "y"}, "", `"y" is not a machine type of Azure in the catalogue`},
 	} {

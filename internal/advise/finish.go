@@ -106,11 +106,11 @@ func (r *Request) finish(c *Candidate, instances []priced) error {
 	}
 	if r.Series != nil && !c.Layout.Local {
 		if c.Replay = r.replay(c); c.Replay.Throttled > 0 {
-			return fmt.Errorf("this is a bug of plimsoll: %s with %d × %s was chosen for a series that it throttles for %v",
+			return fmt.Errorf("this is a bug in plimsoll: %s with %d × %s was chosen for a series that it throttles for %v",
 				c.Type, c.Layout.N, c.Layout.Spec.Type, text.Duration(c.Replay.Throttled))
 		}
 	} else if want := 1 + r.Headroom; c.Times < want*0.999 && !(r.BurstOK && c.BurstTimes >= want*0.999) {
-		return fmt.Errorf("this is a bug of plimsoll: %s with %d × %s was chosen for %s times the demand, and its ceiling "+
+		return fmt.Errorf("this is a bug in plimsoll: %s with %d × %s was chosen for %s times the demand, and its ceiling "+
 			"is %s times (%s)", c.Type, c.Layout.N, c.Layout.Spec.Type, units.Number(want), units.Number(c.Times),
 			c.Sustained.Label())
 	}

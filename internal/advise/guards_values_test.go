@@ -383,7 +383,7 @@ func TestTimesOfARow(t *testing.T) {
 		// mistake of plimsoll's own.
 		for burstOK, want := range map[bool]bool{false: c.times >= 1.4985, true: c.times >= 1.4985 || c.burstTimes >= 1.4985} {
 			r.BurstOK = burstOK
-			if err := r.finish(row, nil); (err == nil) != want || err != nil && !strings.Contains(err.Error(), "this is a bug of plimsoll: m with 1 × gp3 was chosen for 1.5 times the demand, and its ceiling is 0.5 times") {
+			if err := r.finish(row, nil); (err == nil) != want || err != nil && !strings.Contains(err.Error(), "this is a bug in plimsoll: m with 1 × gp3 was chosen for 1.5 times the demand, and its ceiling is 0.5 times") {
 				t.Errorf("%s, bursts %v: %v", name, burstOK, err)
 			}
 			if want && row.ByBurst != (c.times < 1.4985) {

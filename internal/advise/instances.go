@@ -65,7 +65,7 @@ func (r *Request) instances() ([]priced, error) {
 func (r *Request) suits(f cloud.InstanceFacts) error {
 	switch {
 	case f.VCPUs < r.VCPUs:
-		return fmt.Errorf("%s has %s, and %d are asked for", f.Type, text.Plural(f.VCPUs, "vCPU"), r.VCPUs)
+		return fmt.Errorf("%s has %s, but %d are asked for", f.Type, text.Plural(f.VCPUs, "vCPU"), r.VCPUs)
 	case f.Memory < r.Memory:
 		return fmt.Errorf("%s has %v of memory, and %v are asked for", f.Type, f.Memory, r.Memory)
 	case r.Arch != "" && f.Arch != r.Arch:
@@ -204,7 +204,7 @@ func (q requirement) lacks(f cloud.InstanceFacts) string {
 	case !known:
 		return "has no known limit for " + q.typ
 	case f.Room() < q.volumes:
-		return fmt.Sprintf("attaches %s at most", text.Plural(max(f.Room(), 0), "volume"))
+		return fmt.Sprintf("can attach at most %s", text.Plural(max(f.Room(), 0), "volume"))
 	}
 	_, lacks := q.share(f)
 	return lacks
@@ -274,7 +274,7 @@ func (r *Request) whyNone(l Layout, instances []priced) string {
 	}
 	q := r.requirement(l)
 	if i := slices.IndexFunc(r.unpriced, q.holds); i >= 0 {
-		return fmt.Sprintf("%s: only machines without a price carry it, such as %s: bring one in a list with --prices",
+		return fmt.Sprintf("%s: only machines without a price carry it, such as %s: supply a list that has one with --prices",
 			l.Level, r.unpriced[i].Type)
 	}
 	best := r.closest(l, instances)

@@ -275,7 +275,7 @@ func (r *Request) noPrice(spec cloud.VolumeSpec) string {
 		return ""
 	}
 	return fmt.Sprintf(
-		"%s: no price of %s in %s is known, and nothing is ranked without: bring it in a list with --prices",
+		"%s: no price of %s in %s is known, and nothing is ranked without one: supply it in a list with --prices",
 		spec.Type,
 		lacks,
 		r.Prices.Region,

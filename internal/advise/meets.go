@@ -331,11 +331,11 @@ func meet(names []string) string {
 func (s *MetSide) open() string {
 	for _, l := range s.Limits {
 		if l.Known && l.Open {
-			return fmt.Sprintf("%s of its I/Os took longer than %s, and less than %s is wanted",
+			return fmt.Sprintf("%s of its I/Os took longer than %s, but less than %s is allowed",
 				l.Above.Print(text.Percent, 1), text.Duration(l.Over), text.Percent(l.Share))
 		}
 	}
-	return "not all that is wanted was recorded"
+	return "not everything that the demand states was recorded"
 }
 
 // partly says which streams a side that fails does meet, and for how long.

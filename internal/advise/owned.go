@@ -125,7 +125,7 @@ func LayoutOf(a *topology.Array, capacity units.Bytes) (*Layout, error) {
 		switch _, ok := cloud.TypeNamed(o.Type); {
 		case !ok:
 			named := cmp.Or(o.Type, "a volume without a type")
-			return nil, fmt.Errorf("%s: not a volume of the catalogue, so that no price is known", named)
+			return nil, fmt.Errorf("%s: not a volume of the catalogue, so no price is known", named)
 		case o.Size == 0 && capacity == 0:
 			return nil, fmt.Errorf("a size is missing, such as '4x %s 3000GiB'", o.Type)
 		case o.Type != v.Type || o.Size != v.Size || o.Sustained != v.Sustained:

@@ -319,7 +319,7 @@ func TestMachinesByHand(t *testing.T) {
 		"": func(r *Request) {
 			r.VCPUs, r.Memory, r.Arch, r.Families = 8, 16*units.GiB, "arm64", []string{"x*", "c8g.*"}
 		},
-		"has 8 vCPUs, and 9 are":                        func(r *Request) { r.VCPUs = 9 },
+		"has 8 vCPUs, but 9 are":                        func(r *Request) { r.VCPUs = 9 },
 		"16 GiB of memory, and 17 GiB":                  func(r *Request) { r.Memory = 17 * units.GiB },
 		"is arm64, and x86_64 is":                       func(r *Request) { r.Arch = "x86_64" },
 		"is in none of the requested families: m*, r8g": func(r *Request) { r.Families = []string{"m*", "r8g"} },
@@ -433,7 +433,7 @@ func TestClosestByHand(t *testing.T) {
 	if got := r.whyNone(l, []priced{few, less, small}); got != "raid0: no instance that fits carries it: small comes closest, and sustains 1,200 of 2,400 volume I/Os per second" {
 		t.Error(got)
 	}
-	if got := r.whyNone(l, []priced{few}); got != "raid0: no instance that fits carries it: few comes closest, and attaches 1 volume at most" {
+	if got := r.whyNone(l, []priced{few}); got != "raid0: no instance that fits carries it: few comes closest, and can attach at most 1 volume" {
 		t.Error(got)
 	}
 	if got := r.whyNone(l, nil); got != "" {

@@ -323,7 +323,7 @@ func TestSharesByHand(t *testing.T) {
 			t.Errorf("%d volumes: %v", n, !want)
 		}
 	}
-	if got := (requirement{volumes: 35}).lacks(f); got != "attaches 34 volumes at most" {
+	if got := (requirement{volumes: 35}).lacks(f); got != "can attach at most 34 volumes" {
 		t.Error(got)
 	}
 }

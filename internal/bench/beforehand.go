@@ -27,7 +27,7 @@ func (r *runner) atWork(ctx context.Context) ([]finding.Finding, error) {
 	var all []finding.Finding
 	for i := range r.plan.Topology.Arrays {
 		if a := &r.plan.Topology.Arrays[i]; a.Syncing != "" && a.Syncing != diagnose.IdleSync {
-			r.emit(Noted{fmt.Sprintf("%s is in a %s, which competes with what is measured (PL202)", a.Name, a.Syncing)})
+			r.emit(Noted{fmt.Sprintf("%s is running a %s, which competes with what is measured (PL202)", a.Name, a.Syncing)})
 		}
 	}
 	for _, t := range r.limited() {

@@ -343,7 +343,7 @@ func (r *runner) withPlaces(ctx context.Context, mark string, do func() error) (
 		}
 		if made := p.Made(); len(made) > 0 {
 			r.emit(Noted{
-				fmt.Sprintf("not there, so made below %s for this run: %s", filepath.Dir(p.File()), text.Some(made, 3)),
+				fmt.Sprintf("did not exist, so created under %s for this run: %s", filepath.Dir(p.File()), text.Some(made, 3)),
 			})
 		}
 	}

@@ -138,8 +138,8 @@ func TestAtWorkNamesArrays(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"{md0 is in a resync, which competes with what is measured (PL202)}",
-		"{md2 is in a check, which competes with what is measured (PL202)}",
+		"{md0 is running a resync, which competes with what is measured (PL202)}",
+		"{md2 is running a check, which competes with what is measured (PL202)}",
 	}
 	if !slices.Equal(said, want) {
 		t.Errorf("%q, want %q", said, want)

@@ -372,7 +372,8 @@ func (f Found) machine(r *result.Result, o *fio.Output, whole *topology.Topology
 		if typ, line := doc.volume(o); line > 0 {
 			r.Label(volumeType, typ+" ("+inText(line)+")")
 			if other, ok := doc.otherwise(typ); ok {
-				r.Doubt("line %d calls its volume %s, and line %d says %s, which no device of the text is: one of them may be "+
+				r.Doubt("line %d calls its volume %s, and line %d says %s, which matches no device in the text: one of "+
+					"them may be "+
 					"wrong", line, typ, other.line, other.typ)
 			}
 		}

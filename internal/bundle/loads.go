@@ -174,8 +174,8 @@ func wasDirect(o *fio.Output) (direct, buffered bool, why string) {
 	case issued(o) == 0:
 		return false, false, "without the count of its I/Os, disk statistics cannot show it"
 	case times >= otherLoad:
-		return false, false, fmt.Sprintf("its disk statistics count %s times the I/Os that fio made, so that they do "+
-			"not tell", units.Number(times))
+		return false, false, fmt.Sprintf("its disk statistics count %s times the I/Os that fio made, so they do "+
+			"not show it", units.Number(times))
 	case times <= 0.9:
 		return false, true, "its disk statistics count fewer I/Os than fio made, as with buffered I/O"
 	}

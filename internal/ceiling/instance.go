@@ -178,7 +178,7 @@ func (p *problem) allow(i topology.Instance, a *topology.Array, m members, w all
 			switch {
 			case w.rule == cloud.ByCredits:
 				r.credits = (top - base) * i.BurstFor.Seconds()
-				p.note("%s bursts on credits, of IOPS and of throughput apart: for %s at the whole burst, longer below it",
+				p.note("%s bursts on credits, separate ones for IOPS and throughput: for %s at full burst, longer below it",
 					i.Type, text.Duration(i.BurstFor))
 			case i.BurstFor > 0 && i.BurstPer > 0:
 				p.note("%s can burst for %s in any %s", i.Type, text.Duration(i.BurstFor), text.Duration(i.BurstPer))
@@ -229,7 +229,7 @@ func (p *problem) instanceNotes(i topology.Instance, a *topology.Array) {
 		switch {
 		case !own && !i.Baseline.Known() && i.Cloud != "":
 			p.lack("what %s allows %s is not known: its maximum IOPS and throughput in the vendor's table of limits by machine "+
-				"type would close it", i.Type, cmp.Or(v.Type, "volumes of this type"))
+				"type would settle it", i.Type, cmp.Or(v.Type, "volumes of this type"))
 		case v.Caching == cloud.ReadOnly, v.Caching == cloud.ReadWrite:
 			p.note("reads of cached volumes count as served by the host's cache, which their disk does not see: those that it " +
 				"does not hold count against the disk and the limit on uncached disks too")
@@ -246,7 +246,7 @@ func (p *problem) instanceNotes(i topology.Instance, a *topology.Array) {
 		}
 	}
 	if some && plain && i.Baseline.Known() {
-		p.note("how volumes of different types share what %s allows is not stated: they count apart", i.Type)
+		p.note("how volumes of different types share what %s allows is not stated: they are counted separately", i.Type)
 	}
 }
 

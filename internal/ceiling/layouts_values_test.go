@@ -50,7 +50,7 @@ func TestMembersThatAreCovered(t *testing.T) {
 
 // Over how many volumes reads and writes go, and which serve reads at all.
 func TestVolumesThatServe(t *testing.T) {
-	const small, first = "small beside a stripe", "the first mirror only"
+	const small, first = "small compared with a stripe", "the first mirror only"
 	one := stream{w: fio.Workload{ReadShare: 1, ReadBS: 4 * k, Jobs: 1, Depth: 1}}
 	oneSmall := one
 	oneSmall.w.Size = 64 * k

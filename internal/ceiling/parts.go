@@ -109,7 +109,7 @@ func (p *problem) spread(m members) (readers, writers float64) {
 	if m.chunk > 0 && m.parity == 0 {
 		if n := p.covered(m); n < float64(m.width)*0.99 {
 			few, all = true, n*float64(m.n)/float64(m.width)
-			p.note("the files are small beside a stripe: they load as many as %s of %d volumes", units.Number(all), m.n)
+			p.note("the files are small compared with a stripe: they use only %s of %d volumes", units.Number(all), m.n)
 		}
 	}
 	if m.parity > 0 && m.lost > 0 {

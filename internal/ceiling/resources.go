@@ -383,7 +383,7 @@ func (p *problem) assumptions(a *topology.Array, m members) {
 	p.assumeDegraded(a, m)
 	if slices.ContainsFunc(a.Volumes, func(v topology.Volume) bool { return v.Inferred }) {
 		p.note("limits that follow from a volume's size are a lower bound: a higher performance tier, performance plus and " +
-			"bursting on demand do not show in the machine")
+			"bursting on demand are not visible from inside the machine")
 	}
 	p.assumeSharing(a, m)
 	if m.n > 1 && a.Chunk == 0 && (a.Level == topology.RAID0 || a.Level == topology.RAID10 || m.parity > 0) {

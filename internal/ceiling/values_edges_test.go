@@ -335,7 +335,7 @@ func TestOtherMachinesByHand(t *testing.T) {
 	v := two.Arrays[0].Volumes
 	v[0].Type, v[1].Type = "pd-ssd", "pd-other"
 	reads := []fio.Workload{load("randread", 8*k, 8, 8)}
-	if c := Of(two, topology.Data, reads); !noted(c, "count apart") {
+	if c := Of(two, topology.Data, reads); !noted(c, "are counted separately") {
 		t.Errorf("%q", c.Notes)
 	}
 	if v[1].Type = "pd-ssd"; noted(Of(two, topology.Data, reads), "count apart") {

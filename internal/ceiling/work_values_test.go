@@ -374,7 +374,7 @@ func TestNotesOnAMachine(t *testing.T) {
 		passed  = "cached writes count as passed on"
 		unknown = "not known: the size"
 		lacks   = "what the host's cache of the machine allows is not known"
-		apart   = "they count apart"
+		apart   = "they are counted separately"
 	)
 	type list = []topology.Volume
 	on := func(typ string, c cloud.Caching) topology.Volume {

@@ -80,7 +80,7 @@ type group struct {
 func groups(env *form.Env) []group {
 	return []group{
 		{
-			"Every day",
+			"Everyday",
 			[]*cobra.Command{
 				run.NewRun(env),
 				machine.NewCheck(env),
@@ -110,7 +110,7 @@ func newRootCmd(env *form.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "plimsoll",
 		Short: "Measure what a machine's storage can carry, and compare it with what the hardware allows",
-		Long: `Measure what a machine's storage can carry, and compare it with what the hardware allows. Without a command it
+		Long: `Measure what a machine's storage can carry, and compare it with what the hardware allows. Without a command, it
 shows what storage is here, what is missing, and what to do next.
 
 Every flag can also be set in the environment: PLIMSOLL_RUNTIME=30s is --runtime 30s. A flag on the command line

@@ -64,7 +64,7 @@ func TestVerboseAndQuiet(t *testing.T) {
 		t.Errorf("without a flag: %q", errs)
 	}
 	said, verbose, _ := talkOf(t, "suites", "-v")
-	if said != out || !strings.Contains(verbose, ", plimsoll suites\n") || !strings.HasSuffix(verbose, " in all\n") {
+	if said != out || !strings.Contains(verbose, ", plimsoll suites\n") || !strings.HasSuffix(verbose, " in total\n") {
 		t.Errorf("-v: %q, and the output is the same: %v", verbose, said == out)
 	}
 	t.Setenv("PLIMSOLL_LEVEL", "raid0")

@@ -117,7 +117,7 @@ func (c client) ask(ctx context.Context, form url.Values, answer any) error {
 		return fmt.Errorf("%s: %w", c.name, err)
 	}
 	if err := xml.Unmarshal(text, answer); err != nil {
-		return fmt.Errorf("%s: answer is no XML: %w", c.name, err)
+		return fmt.Errorf("%s: the answer is not XML: %w", c.name, err)
 	}
 	return nil
 }

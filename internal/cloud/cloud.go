@@ -135,7 +135,7 @@ const (
 // UnmarshalText reads a rule of the terms.
 func (b *BurstRule) UnmarshalText(text []byte) error {
 	if *b = BurstRule(text); *b != ByTime && *b != ByCredits {
-		return fmt.Errorf("%.40q: want %s, or nothing for a time a day", text, ByCredits)
+		return fmt.Errorf("%.40q: want %s, or nothing for a time per day", text, ByCredits)
 	}
 	return nil
 }

@@ -137,8 +137,8 @@ func TestBurstBalancesRefused(t *testing.T) {
 		{403, document("AccessDenied", "no"), "CloudWatch: AccessDenied: no: the permission cloudwatch:GetMetricData is missing"},
 		{400, document("Throttling", "Rate exceeded"), "CloudWatch: Throttling: Rate exceeded"},
 		{502, "bad gateway", "CloudWatch: HTTP: 502 Bad Gateway"},
-		{200, "<html><body>log in</body></html>", "CloudWatch: answer is no XML: expected element type <GetMetricDataResponse> but have <html>"},
-		{200, "", "CloudWatch: answer is no XML: EOF"},
+		{200, "<html><body>log in</body></html>", "CloudWatch: the answer is not XML: expected element type <GetMetricDataResponse> but have <html>"},
+		{200, "", "CloudWatch: the answer is not XML: EOF"},
 		{200, page("", "again"), "CloudWatch: its answer does not end: 20 pages"},
 	} {
 		watch(t, func(map[string][]string) (int, string) { return c.status, c.body })

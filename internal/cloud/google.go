@@ -127,5 +127,5 @@ func LocalModel(machine, model string) string {
 
 // Left is nothing: no type of Google's bursts.
 func (Google) Left(context.Context, Identity, []string) (Balances, error) {
-	return Balances{}, errors.New("nothing of Google's bursts on credits")
+	return Balances{}, errors.New("Google has no volumes or machines that burst on credits")
 }

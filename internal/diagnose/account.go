@@ -112,7 +112,7 @@ func cpuCauses(m Measurement) (out finding.Factors) {
 	}
 	for _, j := range m.Jobs {
 		if use := j.CPU.User + j.CPU.System; use >= CoreFull {
-			out.Add(finding.CPU, j.Name, math.SmallestNonzeroFloat64, "each job of %s fills its core (%v)", j.Name,
+			out.Add(finding.CPU, j.Name, math.SmallestNonzeroFloat64, "each job of %s uses up its core (%v)", j.Name,
 				use)
 			return out
 		}
@@ -122,7 +122,7 @@ func cpuCauses(m Measurement) (out finding.Factors) {
 		if foreign := h.User + h.System - own/float64(h.CPUs); foreign >= ForeignCPU {
 			others = ", " + text.Percent(foreign) + " with other processes"
 		}
-		out.Add(finding.CPU, "", math.SmallestNonzeroFloat64, "the host's cores are full%s", others)
+		out.Add(finding.CPU, "", math.SmallestNonzeroFloat64, "the host's cores are fully busy%s", others)
 	}
 	return out
 }
@@ -144,7 +144,7 @@ func (c *Case) loopCauses(m Measurement, b ceiling.Bound) (out finding.Factors) 
 		out.Add(finding.RestLatency, "", possible/float64(b.IOPS),
 			"%d in flight ÷ %s, the volumes' idle latency, are %s IOPS", asked, units.Latency(rest), units.IOPS(possible))
 		if _, slow := c.SlowItself(m); slow {
-			out.Add(finding.SlowVolume, "", rest/m.MeanLatency(), "an I/O takes %s, the volumes state %s",
+			out.Add(finding.SlowVolume, "", rest/m.MeanLatency(), "an I/O takes %s; the volumes are rated at %s",
 				units.Latency(m.MeanLatency()), units.Latency(rest))
 		}
 	case c.IsConcurrencyBound(m):
@@ -242,16 +242,16 @@ func (c *Case) countedCauses(m Measurement, b ceiling.Bound) (out finding.Factor
 	a := c.ArrayOf(m)
 	if modelled, seen, ok := c.splitCause(m); ok {
 		out.Add(finding.Split, "", splitFactor(m.Ceiling, b, modelled/seen),
-			"%s device I/Os per I/O, the ceiling counts %s", text.Factor(seen), text.Factor(modelled))
+			"%s device I/Os per I/O; the ceiling counts %s", text.Factor(seen), text.Factor(modelled))
 	}
 	if modelled, seen := c.copies(m); seen > modelled {
-		out.Add(finding.Copies, "", modelled/seen, "members write %s times for each write, the ceiling counts %s",
+		out.Add(finding.Copies, "", modelled/seen, "members write %s times for each write; the ceiling counts %s",
 			text.Factor(seen), text.Factor(modelled))
 	}
 	if resting, all := c.restingMembers(m); len(resting) > 0 {
 		cause, why := finding.IdleMembers, ""
 		if a != nil && a.Level.Mirrored() && IsSyncing(a) {
-			cause, why = finding.Rebuild, ", since md reads the first mirror of what is not in sync"
+			cause, why = finding.Rebuild, ", since md reads what is not in sync from the first mirror"
 		}
 		out.Add(cause, "", float64(all-len(resting))/float64(all), "%d of %d members did no I/O%s", len(resting), all, why)
 	}
@@ -449,7 +449,7 @@ func (m Measurement) drainCauses() (out finding.Factors) {
 	}
 	// No more than the time can have cost.
 	out.Add(finding.Drain, "", max(float64(m.IOPS())/(n/length), float64(window)/float64(ran)),
-		"fio ran %s instead of %s until its last I/O was complete; before, it did %s IOPS",
+		"fio ran %s instead of %s until its last I/O was complete; before that, it did %s IOPS",
 		ran, window, units.IOPS(math.Round(n/length)))
 	return out
 }

@@ -52,18 +52,18 @@ func TestCPUAsACause(t *testing.T) {
 		says string
 	}{
 		"nothing":              {nil, nil, "", ""},
-		"a full core":          {[]fio.Job{job(0.25, 0.65, 1)}, nil, "CPU of j all", "each job of j fills its core (90.0 %)"},
+		"a full core":          {[]fio.Job{job(0.25, 0.65, 1)}, nil, "CPU of j all", "each job of j uses up its core (90.0 %)"},
 		"just below":           {[]fio.Job{job(0.25, 0.64, 1)}, nil, "", ""},
 		"stolen":               {nil, host(4, 0, 0, 0, 0, 0.05), "CPU 950‰", "the hypervisor took 5.0 %"},
 		"less stolen":          {nil, host(4, 0, 0, 0, 0, 0.049), "", ""},
 		"stolen, and a core":   {[]fio.Job{job(0.9, 0, 1)}, host(4, 0, 0, 0, 0, 0.1), "CPU 900‰, CPU of j all", ""},
-		"a full host":          {nil, host(4, 0.25, 0.25, 0.2, 0.25, 0), "CPU all", "the host's cores are full, 50.0 % with other processes"},
+		"a full host":          {nil, host(4, 0.25, 0.25, 0.2, 0.25, 0), "CPU all", "the host's cores are fully busy, 50.0 % with other processes"},
 		"a host that is not":   {nil, host(4, 0.25, 0.25, 0.2, 0.24, 0), "", ""},
 		"of no processors":     {nil, host(0, 0.5, 0.5, 0, 0, 0), "", ""},
-		"full of fio itself":   {[]fio.Job{job(0.5, 0.3, 4)}, host(4, 0.5, 0.5, 0, 0, 0), "CPU all", "the host's cores are full"},
-		"others have 30 %":     {[]fio.Job{job(0.5, 0.2, 4)}, host(4, 0.5, 0.5, 0, 0, 0), "CPU all", "the host's cores are full, 30.0 % with other processes"},
-		"others have 29 %":     {[]fio.Job{job(0.5, 0.21, 4)}, host(4, 0.5, 0.5, 0, 0, 0), "CPU all", "the host's cores are full"},
-		"a job without number": {[]fio.Job{job(0.5, 0.2, 0), job(0.5, 0.2, 3)}, host(4, 0.5, 0.5, 0, 0, 0), "CPU all", "the host's cores are full, 30.0 % with other processes"},
+		"full of fio itself":   {[]fio.Job{job(0.5, 0.3, 4)}, host(4, 0.5, 0.5, 0, 0, 0), "CPU all", "the host's cores are fully busy"},
+		"others have 30 %":     {[]fio.Job{job(0.5, 0.2, 4)}, host(4, 0.5, 0.5, 0, 0, 0), "CPU all", "the host's cores are fully busy, 30.0 % with other processes"},
+		"others have 29 %":     {[]fio.Job{job(0.5, 0.21, 4)}, host(4, 0.5, 0.5, 0, 0, 0), "CPU all", "the host's cores are fully busy"},
+		"a job without number": {[]fio.Job{job(0.5, 0.2, 0), job(0.5, 0.2, 3)}, host(4, 0.5, 0.5, 0, 0, 0), "CPU all", "the host's cores are fully busy, 30.0 % with other processes"},
 	} {
 		got := cpuCauses(Measurement{Result: &result.Result{Jobs: c.jobs, Host: c.host}})
 		if factors(got) != c.want || c.says != "" && got[0].How != c.says && !strings.HasPrefix(got[0].How, c.says+" of the CPU") {

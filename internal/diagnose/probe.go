@@ -121,7 +121,7 @@ func ProbeAnswer(all []Probed) string {
 			behind = "; " + all[i].Device + " then falls behind"
 		}
 		return fmt.Sprintf("shared limit: alone they are alike (median %v IOPS), together they reach %v of %v IOPS%s. The "+
-			"instance or the controller holds them back, not a volume.", units.IOPS(middle), units.IOPS(sumTogether),
+			"instance or the controller holds them back, not any one volume.", units.IOPS(middle), units.IOPS(sumTogether),
 			units.IOPS(sum), behind)
 	}
 	return fmt.Sprintf("no slow volume: each reaches about %v IOPS alone, and as much while all are read. A queue on one "+
@@ -193,7 +193,7 @@ func (c *Case) probeCauses(m Measurement, b ceiling.Bound) (out finding.Factors)
 			all = g.ordered * units.IOPS(len(a.Volumes))
 		}
 		out.Add(finding.Instance, "", float64(g.together/all),
-			"a limit that all members share: read together they reach %s IOPS of %s", g.together, all)
+			"a limit that all members share: read together, they reach %s IOPS of %s", g.together, all)
 		return out
 	}
 	if g.ordered > 0 && g.Peers < ProbeEven*g.ordered {

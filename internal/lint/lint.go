@@ -50,8 +50,8 @@ func Rules() []*rule {
 		"PL129": eachJob(measured(endsEarly)),
 		"PL130": wrongStripe,
 		"PL131": mountedTwice,
-		"PL132": mountedWith("With discard, removed files are trimmed while something else is measured, and reads of "+
-			"their blocks touch no medium.", "discard"),
+		"PL132": mountedWith("With discard, deleted files are trimmed while something else is measured, and reads of "+
+			"their blocks never touch the media.", "discard"),
 		"PL133":     neverMounted,
 		"PL134":     sameVolume,
 		"PL135":     anyJob(rateBySmallest),
@@ -83,7 +83,7 @@ func Rules() []*rule {
 		"PL161":     anyJob(measured(partSectors)),
 		"PL162":     unmade,
 		"PL163":     bootFiles,
-		"PL164": mountedWith("Without barriers no flush reaches the drive: syncs look faster than "+
+		"PL164": mountedWith("Without barriers, no flush reaches the drive: syncs look faster than "+
 			"durable ones are.", "nobarrier", "barrier=0"),
 		"PL165": eachJob(verifiesNothing),
 	})

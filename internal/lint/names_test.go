@@ -68,7 +68,7 @@ func TestOptionNamesAreFios(t *testing.T) {
 		if main := table.Main(name); main != name {
 			t.Errorf("%s: the rules ask for %q, which fio calls %q", set.Position(at), name, main)
 		} else if _, known := table.Lookup(name); !known {
-			t.Errorf("%s: fio knows no option %q", set.Position(at), name)
+			t.Errorf("%s: fio has no option %q", set.Position(at), name)
 		}
 	}
 }

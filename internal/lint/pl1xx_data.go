@@ -150,7 +150,7 @@ func unsynced(j *lintJob) *fault {
 		total > 0 && (tiny(j) || j.inMemory(j.of, total) != nil) {
 		return nil
 	}
-	f := j.found("rw direct", "%s writes through the page cache and nothing forces them out: what memory still holds "+
+	f := j.found("rw direct", "%s writes through the page cache and nothing flushes them: what memory still holds "+
 		"at the end counts as written.", j.setting("direct", "0"))
 	return lessen(f, j.cacheMeant())
 }

@@ -84,7 +84,7 @@ func syncWithDepth(j *lintJob) *fault {
 	}
 	f := j.found(name,
 		"%s=1 blocks the submitter after each write, so iodepth=%d fills fio's queue, not the device's: "+
-			"its latencies include the wait.", name, j.Depth)
+			"fio's latencies include that wait.", name, j.Depth)
 	return lessen(f, j.Engine != "libaio") // its syncs may be asynchronous, too
 }
 

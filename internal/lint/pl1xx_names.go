@@ -86,7 +86,7 @@ func (j *lintJob) engineNamed() *fault {
 		strings.HasPrefix(j.Engine, strings.ToLower(named[0][1])) {
 		return nil
 	}
-	return j.found("name ioengine", "The job is named %q, and runs with %s.", j.sec.Name, j.setting("ioengine",
+	return j.found("name ioengine", "The job is named %q, but runs with %s.", j.sec.Name, j.setting("ioengine",
 		fio.DefaultEngine))
 }
 
@@ -114,7 +114,7 @@ func contradictingName(j *lintJob) *fault {
 	if instead == "" {
 		return nil
 	}
-	f := j.found("rw", "The job is named %q, and with %s %s.", name, j.setting("rw", "read"), instead)
+	f := j.found("rw", "The job is named %q, but with %s %s.", name, j.setting("rw", "read"), instead)
 	f.Alike = instead
 	return lessen(f, name != j.sec.Name || j.src.Command) // fio does not show it, or rw stands beside it
 }
@@ -155,7 +155,7 @@ func sectionPath(c *Case, report reporter) {
 		}
 		for _, jobs := range named {
 			for _, j := range jobs {
-				f := foundAt(file, max(j.own.Line, 1), 1, "[%s] works on %s in the current folder, not where "+
+				f := foundAt(file, max(j.own.Line, 1), 1, "[%s] works on %s in the current directory, not where "+
 					"its name says.", j.own.Name, j.Filename)
 				if len(jobs) == 1 {
 					f.Severity = finding.Info

@@ -45,7 +45,7 @@ func neverWritten(j *lintJob) *fault {
 	for _, d := range j.devices() {
 		if !c.documents[j.file].Written[d] && !fio.InMemory(d) {
 			return j.found("filename",
-				"It reads %s, which no job here has written: blocks never written, or trimmed, are answered without "+
+				"It reads %s, which no job here has written: reads of unwritten or trimmed blocks are answered without "+
 					"touching the medium.", d)
 		}
 	}
@@ -93,7 +93,7 @@ func rawWrite(j *lintJob) *fault {
 		return nil
 	}
 	does := firstWord(strings.Replace(j.verb(), "read and write", "write", 1))
-	f := j.found("filename", "It %ss %s: the contents are lost.", does, strings.Join(devices, ", "))
+	f := j.found("filename", "It %ss %s: running it destroys the contents.", does, strings.Join(devices, ", "))
 	for _, m := range c.documents[j.file].Mounts {
 		if slices.Contains(j.devices(), m.Device) && m.Line < f.Line {
 			f.Message = says("It writes %s, which line %d mounts on %s: fio refuses to, unless only a "+

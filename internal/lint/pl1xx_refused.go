@@ -216,7 +216,7 @@ func (c *Case) unknownName(table *fio.OptionTable, w written, r fio.Refusal) *fa
 		return nil
 	}
 	name := text.Clean(o.Name, 120)
-	f := w.says(o, "fio knows no option %q.", name)
+	f := w.says(o, "fio has no option %q.", name)
 	if unmerged(o) {
 		f.Message = says("%s is git's mark of an unresolved merge: fio drops the job.", o)
 		f.Fix = "Resolve the merge."
@@ -251,7 +251,7 @@ func (c *Case) unknownName(table *fio.OptionTable, w written, r fio.Refusal) *fa
 	if r.Near == "" {
 		return f
 	}
-	f.Message = says("fio knows no option %q; did you mean %s?", name, r.Near)
+	f.Message = says("fio has no option %q; did you mean %s?", name, r.Near)
 	f.Fix = says("Write %s, if that is what was meant.", r.Near)
 	if clean := strings.ToLower(strings.ReplaceAll(o.Name, "-", "_")); r.Near == clean {
 		fixed := o

@@ -13,7 +13,7 @@ func manyReports(j *lintJob) *fault {
 	if j.Jobs < 4 || j.flag("group_reporting", false) {
 		return nil
 	}
-	return j.found("numjobs", "fio prints %d reports and no percentiles over all jobs.", j.Jobs)
+	return j.found("numjobs", "fio prints %d reports and no percentiles across all jobs.", j.Jobs)
 }
 
 func ratePerJob(j *lintJob) *fault {
@@ -23,7 +23,7 @@ func ratePerJob(j *lintJob) *fault {
 	var sums []string
 	add := func(on bool, each, all, what string) {
 		if on {
-			sums = append(sums, says("%s of %s, %s in all", each, what, all))
+			sums = append(sums, says("%s of %s, %s in total", each, what, all))
 		}
 	}
 	n := float64(j.Jobs)

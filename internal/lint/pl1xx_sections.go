@@ -182,10 +182,10 @@ func oneName(c *Case, report reporter) {
 			}
 			if line := names[name]; line > 0 && !reported[name] {
 				reported[name] = true
-				f := j.found("name", "This section and that of line %d are both named %q and write the same logs.", line, name)
+				f := j.found("name", "This section and the one in line %d are both named %q and write the same logs.", line, name)
 				if j.flag("per_job_logs", true) || j.open("per_job_logs") {
 					f.Severity, f.Message = finding.Info, says(
-						"This section and that of line %d are both named %q: only a number keeps their logs apart.", line, name)
+						"This section and the one in line %d are both named %q: only a number keeps their logs apart.", line, name)
 				}
 				report(*f)
 			}
@@ -204,7 +204,7 @@ func verifyShared(j *lintJob) *fault {
 	case "pattern", "null", "0": // the same in each copy's blocks, or nothing
 		return nil
 	}
-	f := j.found("numjobs verify", "%s write and verify the same blocks of one file: each finds those of the others.",
+	f := j.found("numjobs verify", "%s write and verify the same blocks of one file: each finds what the others wrote.",
 		text.Plural(j.Jobs, "job"))
 	return lessen(f, j.Sequential && !j.Reads())
 }
@@ -319,7 +319,7 @@ func seriesOf(jobs []*lintJob) *fault {
 	if len(by) == 0 || len(by) > 1 && !differ["rw"] {
 		return nil
 	}
-	message := says("%d tests that differ in %s run at the same time: nothing makes one wait for the other.",
+	message := says("%d tests that differ in %s run at the same time: nothing makes one wait for another.",
 		len(jobs), strings.Join(by, " and "))
 	if first.Stonewall {
 		message = says("%d tests that differ in %s run at the same time: the stonewall of [%s] has nothing before it to "+
@@ -394,6 +394,6 @@ func neverSynced(j *lintJob) *fault {
 		j.src.File == nil {
 		return nil
 	}
-	f := j.found("rw", "[%s] is named after a log, but never syncs: no write has to be durable.", j.sec.Name)
+	f := j.found("rw", "[%s] is named after a database log, but never syncs: no write has to be durable.", j.sec.Name)
 	return lessen(f, j.Direct || j.open("direct") || j.completed()) // some databases write their log so
 }

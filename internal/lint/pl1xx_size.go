@@ -26,7 +26,7 @@ func cachedSet(j *lintJob) *fault {
 		if j.Sequential || total >= controller {
 			return nil
 		}
-		f := j.found("size", "Random I/O on %s in all may stay in the cache of a controller or drive.", total)
+		f := j.found("size", "Random I/O on %s in total may stay in the cache of a controller or drive.", total)
 		f.Severity, f.Fix = finding.Info, "Give it a size that no controller's or drive's memory holds, such as 10G."
 		return f
 	}
@@ -67,11 +67,11 @@ func (j *lintJob) inMemory(c *Case, total units.Bytes) *fault {
 	case reads:
 		what = "repeated reads are answered from there"
 	case writes:
-		what = "writes end there"
+		what = "writes may get no further"
 	default:
 		return nil
 	}
-	f := j.found("size direct", "%s in all fits in %s, and direct=0: %s.", total, name, what)
+	f := j.found("size direct", "%s in total fits in %s, and direct is 0: %s.", total, name, what)
 	f.Alike = what
 	// The engine and the rest may be given elsewhere.
 	return lessen(f, reads && c.Memory == 0 && total > sure || !reads && j.cacheMeant() ||
@@ -136,7 +136,7 @@ func straddles(j *lintJob) *fault {
 	f := j.found("bs", "Blocks of %s are not a power of two: on an array they straddle chunks of any size.", bs)
 	for _, chunk := range []units.Bytes{64 * units.KiB, 128 * units.KiB, 512 * units.KiB} {
 		if chunk%bs != 0 && bs%chunk != 0 {
-			*f = f.Saw("pieces a block on chunks of "+chunk.String(), text.Factor(topology.Pieces(bs, chunk)), "", "")
+			*f = f.Saw("pieces per block on chunks of "+chunk.String(), text.Factor(topology.Pieces(bs, chunk)), "", "")
 		}
 	}
 	return f
@@ -167,7 +167,8 @@ func percentSize(j *lintJob) *fault {
 		if o := j.last[name]; strings.HasSuffix(strings.TrimSpace(o.Value), "%") && len(j.devices()) == 0 &&
 			j.measures() &&
 			!j.open("filename") {
-			return j.found(name, "%s=%s is a share of the existing file: none when it is new, a different one "+
+			return j.found(name, "%s=%s is a percentage of the existing file: fio fails if there is none, and the "+
+				"size may change "+
 				"after each run.", name, o.Value)
 		}
 	}

@@ -195,7 +195,7 @@ func (c *Case) readOnly(report reporter) {
 		}
 		f := foundAt(j.file, o.Line, o.Col, "fio refuses the command: --readonly does not allow %s.",
 			j.setting("rw", "read"))
-		f.Fix = "Drop --readonly, or read only."
+		f.Fix = "Drop --readonly, or make the job only read."
 		report(*f)
 	}
 }
@@ -219,10 +219,10 @@ func homePath(w written, report reporter) {
 		if w.Command && !strings.Contains(w.file.From(o.Line, o.Col), o.Name+"=~/") {
 			continue // a shell replaces it: --directory ~/x
 		}
-		f := w.says(o, "%s is below a folder named ~ in the current one: neither fio nor the shell replaces "+
+		f := w.says(o, "%s is in a directory named ~ in the current one: neither fio nor the shell replaces "+
 			"~ here.",
 			o)
-		f.Fix = "Write the path of the folder out, or $HOME in a command and ${HOME} in a job file."
+		f.Fix = "Write out the path of the directory, or use $HOME in a command and ${HOME} in a job file."
 		report(*f)
 	}
 }

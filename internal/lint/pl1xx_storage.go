@@ -88,7 +88,7 @@ func bootFiles(c *Case, report reporter) {
 				f.Severity, f.Fix = finding.Fail, "Write the options without spaces."
 				report(*f)
 			case kernelMD.MatchString(fields[0]):
-				say(line, "%s may have a different name after a boot: fstab needs its UUID or label.", fields[0])
+				say(line, "%s may have a different name after a reboot: fstab needs its UUID or label.", fields[0])
 			}
 		}
 	}

@@ -33,7 +33,7 @@ func noRamp(j *lintJob) *fault {
 	if !j.TimeBased || j.Runtime == 0 || j.Runtime >= shortRun || j.flag("ramp_time", false) || j.open("ramp_time") {
 		return nil
 	}
-	return j.found("runtime", "%s without ramp_time includes the warm-up.", j.Runtime)
+	return j.found("runtime", "A run of %s without ramp_time includes the warm-up.", j.Runtime)
 }
 
 var (
@@ -73,7 +73,7 @@ func shortForBurst(j *lintJob) *fault {
 		}
 		if fall := facts.Burst.IOPS / facts.Baseline.IOPS; fall > steepest {
 			steepest = fall
-			f.Message = says("%s ends before a burst does: a %s does %s IOPS on EBS for 30 minutes a day and sustains "+
+			f.Message = says("A run of %s ends before a burst does: a %s does %s IOPS on EBS for 30 minutes a day and sustains "+
 				"%s IOPS.", j.Runtime, name, facts.Burst.IOPS, facts.Baseline.IOPS)
 		}
 		*f = f.Saw(name+" on EBS", says("%s IOPS, %s for 30 minutes a day; %s IOPS, %s sustained", facts.Burst.IOPS,
@@ -88,7 +88,7 @@ func shortForBurst(j *lintJob) *fault {
 		}
 	}
 	if len(l.credits) > 0 {
-		return j.found("runtime", "%s ends before a %s volume's credits run out.", j.Runtime, l.credits[0][:3])
+		return j.found("runtime", "A run of %s ends before a %s volume's credits run out.", j.Runtime, l.credits[0][:3])
 	}
 	return nil
 }
@@ -145,7 +145,7 @@ func rateBySmallest(j *lintJob) *fault {
 	if len(parts) == 0 {
 		return nil
 	}
-	return j.found("rate_iops", "fio holds the job to its rate times the smallest block: %s that it asks for.",
+	return j.found("rate_iops", "fio limits the job to its rate times the smallest block: to %s that it asks for.",
 		strings.Join(parts, " and "))
 }
 
@@ -156,7 +156,7 @@ func rateWithPauses(j *lintJob) *fault {
 		return nil
 	}
 	return j.found("rate rate_iops thinktime",
-		"After each thinktime fio catches up with the rate: the load is bursts, not a steady rate with "+
+		"After each thinktime fio catches up with the rate: the load comes in bursts, not at a steady rate with "+
 			"pauses.")
 }
 
@@ -164,7 +164,7 @@ func rampAboveRun(j *lintJob) *fault {
 	if j.Runtime == 0 || j.Ramp <= j.Runtime || j.open("runtime", "ramp_time") {
 		return nil
 	}
-	f := j.found("ramp_time", "The job warms up for %s and measures %s.", j.Ramp, j.Runtime)
+	f := j.found("ramp_time", "The job warms up for %s and measures for only %s.", j.Ramp, j.Runtime)
 	const swapped = 10
 	return lessen(f, j.Ramp < swapped*j.Runtime)
 }

@@ -122,8 +122,9 @@ func accessesOf(section fio.Section) ([]access, error) {
 	return accesses, nil
 }
 
-// buffers is the memory of a section's I/Os: fio makes as many as iodepth says, also for engines that have one in flight,
-// each as large as the largest block of any direction, also of those that do not run (backend.c, init_io_u_buffers).
+// buffers is the memory of a section's I/Os: fio makes as many as iodepth says, also for engines that have one
+// in flight, each as large as the largest block of any direction, also of those that do not run (backend.c,
+// init_io_u_buffers).
 func buffers(section fio.Section, w fio.Workload) units.Bytes {
 	block := w.LargestBlock()
 	for _, name := range []string{"bs", "bsrange", "bssplit"} {
@@ -219,7 +220,7 @@ func namesOf(section fio.Section, w fio.Workload) (names []string, owners int, e
 	heading := cmp.Or(section.Heading, section.Name)
 	jobs := max(w.Jobs, 1)
 	if files*jobs > mostNames {
-		return nil, 0, fmt.Errorf("%d jobs of %d files each are more than plimsoll looks at: want at most %d in all",
+		return nil, 0, fmt.Errorf("%d jobs of %d files each are more than plimsoll handles: use at most %d in total",
 			jobs, files, mostNames)
 	}
 	for j := range jobs {

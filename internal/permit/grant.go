@@ -58,7 +58,7 @@ func (p *pin) close() error { return p.file.Close() }
 // fs.protected_symlinks and fs.protected_hardlinks.
 func (p *pin) checkOverwrite(path string) error {
 	if n := sys.Names(p.info); n > 1 {
-		return fmt.Errorf("%s has %d names (hard links), and all would be written over: use a copy of it", path, n)
+		return fmt.Errorf("%s has %d names (hard links), and all of them would be overwritten: use a copy of it", path, n)
 	}
 	at := filepath.Clean(path)
 	for range kernelLinks + 1 { // the last look finds the file
@@ -153,7 +153,8 @@ func (p *Place) Grant(s suite.Scenario, file string, run *sys.Dir) (*Grant, erro
 	names = append([]string{g.view.path() + "/" + absolute + "/", "/", g.view.path(), shown}, names...)
 	g.plain = strings.NewReplacer(append(names, run.Path(), run.Name())...)
 	var err error
-	if err = g.view.parent.RemoveLinks(g.view.name); err == nil { // of a run that was killed: to what has their number today
+	// Those of a run that was killed lead to what has their number today.
+	if err = g.view.parent.RemoveLinks(g.view.name); err == nil {
 		g.held, err = p.look(s, file, false)
 	}
 	if err == nil {

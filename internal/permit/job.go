@@ -180,7 +180,7 @@ func (p *Place) checkThere(a access, there *pin) error {
 		return fmt.Errorf("%s is behind %s, or may be: plimsoll never writes to a file in use", a.path, loop)
 	}
 	if _, ok := p.consent.destroys(there.info); !ok {
-		return fmt.Errorf("%s is there and plimsoll did not make it, and the job would write over it: name "+
+		return fmt.Errorf("%s exists, plimsoll did not make it, and the job would overwrite it: name "+
 			"another file, or add %s if what it holds may be lost",
 			a.path, text.Destroying(a.path, ""))
 	}

@@ -23,7 +23,7 @@ func TestNamesOfASection(t *testing.T) {
 		"nrfiles=10001":                    {1, 0, 0, "", "", "want a number up to 10000"},
 		"nrfiles=many":                     {1, 0, 0, "", "", "want a number up to 10000"},
 		"nrfiles=5000":                     {2, 10000, 2, "x.0.0", "x.1.4999", ""},
-		"nrfiles=5001":                     {2, 0, 0, "", "", "more than plimsoll looks at"},
+		"nrfiles=5001":                     {2, 0, 0, "", "", "more than plimsoll handles"},
 		"filename_format=f.$filenum":       {1, 1, 1, "f.0", "f.0", ""},
 		"filename_format=$jobname-$jobnum": {2, 2, 2, "x-0", "x-1", ""},
 		"filename_format=../f":             {1, 0, 0, "", "", "below a directory, not there"},

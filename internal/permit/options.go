@@ -67,9 +67,9 @@ func (c Consent) checkOptions(file string, section fio.Section) error {
 		case value != strings.Trim(o.Value, blanks):
 			reason = "begins or ends with a blank that fio does not treat as one"
 		case known.reach == reachFiles && strings.HasSuffix(value, `\`):
-			reason = "ends with a backslash, which fio takes for a part of the name"
+			reason = "ends with a backslash, which fio takes as part of the name"
 		case computed.MatchString(value) && strings.ContainsAny(o.Name+value, "+-*/"): // hugepage-size has one
-			reason = "has a sum, which fio has a shell work out by bc"
+			reason = "has an arithmetic expression, which fio has a shell evaluate with bc"
 		case known.reach == reachExec && !c.Exec:
 			return fmt.Errorf("%s:%d: %s would run a shell command (%.60q): read it, then add --allow-exec",
 				file, o.Line, o.Name, o.Value)

@@ -157,7 +157,8 @@ func common(a, b string) (string, bool) {
 func Way(path, what string, uids ...uint32) error {
 	if err := sys.CheckWay(path, uids...); err != nil {
 		return fmt.Errorf(
-			"%s cannot %s: %w, and its name is handed on; name a place that only root and you can change, such as "+
+			"%s cannot %s: %w, and its name is passed to other programs; name a place that only root and you can "+
+				"change, such as "+
 				"one beside it, or remove that permission there (chown root, chmod go-w, or chmod +t where all may make files)",
 			path,
 			what,

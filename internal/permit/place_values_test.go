@@ -624,9 +624,14 @@ func TestFoldersThatOthersMoved(t *testing.T) {
 		owner          int
 		cleaned        bool
 	}{
-		{0o777, 0o700, 0, false}, {0o777, 0o700, victim, false}, {0o775 | fs.ModeSetgid, 0o700, victim, false},
-		{0o777 | fs.ModeSticky, 0o700, 0, true}, {0o777 | fs.ModeSticky, 0o700, victim, true}, {0o755, 0o700, victim, true},
-		{0o777, signed, 0, true}, {0o777, signed, victim, true},
+		{0o777, 0o700, 0, false},
+		{0o777, 0o700, victim, false},
+		{0o775 | fs.ModeSetgid, 0o700, victim, false},
+		{0o777 | fs.ModeSticky, 0o700, 0, true},
+		{0o777 | fs.ModeSticky, 0o700, victim, true},
+		{0o755, 0o700, victim, true},
+		{0o777, signed, 0, true},
+		{0o777, signed, victim, true},
 	} {
 		for _, name := range []string{folderName, ".02-x.tmp"} {
 			base := t.TempDir()

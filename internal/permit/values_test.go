@@ -133,7 +133,7 @@ func TestWhatAJobOpens(t *testing.T) {
 		"rw=write\ndirectory=/d\nfilename_format=.$clientuid./x":       "fio would make a file named \".$clientuid./x\" below",
 		"rw=write\ndirectory=/d\nfilename_format=.$jobnum.$":           "fio would make a file named",
 		"rw=write\ndirectory=/d\nnrfiles=10001":                        "nrfiles=10001: want a number up to 10000",
-		"rw=write\ndirectory=/d\nnrfiles=5001\nnumjobs=2":              "2 jobs of 5001 files each are more than plimsoll looks at",
+		"rw=write\ndirectory=/d\nnrfiles=5001\nnumjobs=2":              "2 jobs of 5001 files each are more than plimsoll handles",
 		"rw=write\ndirectory=/d\nnrfiles=-1":                           "nrfiles=-1",
 		"rw=randrw\nrwmixread=100:50\nfilename=/d/x":                   "100:50: want one number",
 		"rw=randrw\nrwmixwrite=0,50\nfilename=/d/x":                    "0,50: want one number",

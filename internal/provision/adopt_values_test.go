@@ -287,7 +287,7 @@ func TestGrownVolumesByHand(t *testing.T) {
 		"a mebibyte":       {records.Want{Level: topology.RAID1, Using: "md"}, units.MiB, ""},
 		"more":             {records.Want{Level: topology.RAID1, Using: "md"}, units.MiB + 1, "mdadm --grow /dev/md/t --size=max"},
 		"LVM":              {records.Want{Level: topology.RAID0, Using: "lvm", Group: "g"}, units.GiB, "lvextend --extents +100%FREE /dev/g/t"},
-		"RAID0":            {records.Want{Level: topology.RAID0, Using: "md"}, units.GiB, "RAID0 of md never uses it"},
+		"RAID0":            {records.Want{Level: topology.RAID0, Using: "md"}, units.GiB, "md's RAID0 never uses it"},
 		"one volume":       {records.Want{Level: topology.Single, FS: "ext4"}, units.GiB, "resize2fs /dev/sda"},
 		"one, partitioned": {records.Want{Level: topology.Single, Partition: true}, units.GiB, "growpart /dev/sda 1"},
 		"one that shrank":  {records.Want{Level: topology.Single}, 0, ""},

@@ -65,9 +65,9 @@ func (s *Site) renewInitramfs(ctx context.Context, all []*records.Work, command 
 	}
 	if len(command) > 0 {
 		last := stale[len(stale)-1]
-		s.emit(Event{Array: last.Array, Title: "renew the initramfs: " + strings.Join(command, " "), What: Doing})
+		s.emit(Event{Array: last.Array, Title: "rebuild the initramfs: " + strings.Join(command, " "), What: Doing})
 		if err := sys.Brief(s.Run(context.WithoutCancel(ctx), io.Discard, command...)); err != nil {
-			return fmt.Errorf("renewing the initramfs: %w", err)
+			return fmt.Errorf("rebuilding the initramfs: %w", err)
 		}
 	}
 	for _, w := range stale {
@@ -292,7 +292,7 @@ func (s *state) mountedElsewhere(ctx context.Context, point string) error {
 		if before || m.Point == filepath.Clean(point) {
 			continue
 		}
-		return errors.Join(fmt.Errorf("the mount for %s came to lie on %s, and is undone", point, m.Point),
+		return errors.Join(fmt.Errorf("the mount for %s ended up on %s, and has been undone", point, m.Point),
 			sys.Unmount(m.Point, m.ID))
 	}
 	return nil

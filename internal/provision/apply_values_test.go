@@ -411,7 +411,7 @@ func TestReachOfAMountPoint(t *testing.T) {
 		return &topology.DeclaredFilesystem{Mount: mount, Owner: owner}
 	}
 	for _, c := range []struct{ above, owner, want string }{
-		{"/data", "postgres:postgres", "lies below /data of array d, which belongs to postgres:postgres then"},
+		{"/data", "postgres:postgres", "lies under /data of array d, which will then belong to postgres:postgres"},
 		{"/data/", "26", "mount it beside it"},
 		{"/data", "root:postgres", ""},
 		{"/data", ":postgres", ""},

@@ -52,7 +52,7 @@ func TestLabDracut(t *testing.T) {
 	before := g.ok(etc)
 
 	g.timed("plimsoll array apply plimsoll.yaml --yes >/dev/null 2>/root/applied; cat /root/applied >&2")
-	if said := g.ok("cat /root/applied"); strings.Count(said, "renew the initramfs: "+renew+"\n") != 1 || strings.Contains(said, "update-initramfs") {
+	if said := g.ok("cat /root/applied"); strings.Count(said, "rebuild the initramfs: "+renew+"\n") != 1 || strings.Contains(said, "update-initramfs") {
 		t.Errorf("apply does not renew the initramfs by one %s", renew)
 	}
 	inside, lines := g.ok(ofDracut), g.ok("grep ^ARRAY /etc/mdadm.conf | sort")

@@ -207,7 +207,7 @@ func TestRefusals(t *testing.T) {
 		"too few":        {four, nil, array("raid0", "", "5 x 50 GiB"), "only 4 unused volumes match; see: plimsoll inspect --all"},
 		"too few blank":  {with(four, func(d []drive) { d[1].sig = "LVM2_member" }), nil, array("raid0", "", "4 x 50 GiB"), "only 3 unused volumes match; not blank: /dev/nvme2n1 (serial vol0a02): it carries LVM2_member"},
 		"no size":        {four, nil, array("raid0", "", "4 x gp3"), "say their size too, or name them by serial"},
-		"no count":       {four, nil, array("raid0", "", "gp3 50GiB"), "which volumes is not said"},
+		"no count":       {four, nil, array("raid0", "", "gp3 50GiB"), "the volumes are not specified"},
 		"mixed sizes":    {with(four, func(d []drive) { d[2].gib = 60 }), nil, array("raid0", "", serials), "mixed sizes: vol0a01 has 50 GiB, vol0a03 has 60 GiB"},
 		"1 % is alike":   {with(volumes(4, 1000, 1), func(d []drive) { d[2].gib = 1005 }), nil, array("raid0", "", serials), ""},
 		"mixed drives":   {with(four, func(d []drive) { d[1].rotational = "1" }), nil, array("raid0", "", serials), "one is rotational"},
@@ -229,7 +229,7 @@ func TestRefusals(t *testing.T) {
 		"hostile label":  {four, nil, array("raid0", fs(`label: "@array"`), serials), "label \"@array\""},
 		"odd raid10":     {four, nil, array("raid10", "", "[{serial: vol0a01}, {serial: vol0a02}, {serial: vol0a03}]"), "needs a multiple of 2 volumes"},
 		"clean raid5":    {four, nil, array("raid5", "assume_clean: true, ", serials), "the parity of raid5 would be wrong"},
-		"linear":         {four, nil, array("linear", "", serials), "plimsoll builds none"},
+		"linear":         {four, nil, array("linear", "", serials), "plimsoll does not build it"},
 		"small":          {with(four, func(d []drive) { d[0].gib = 0 }), nil, array("single", fs("mount: /data"), "[{serial: vol0a01}]"), "too small for XFS"},
 		"two arrays": {four, nil, "arrays:\n  - {name: a, role: data, level: raid0, volumes: [{serial: vol0a01}, {serial: vol0a02}]}\n" +
 			"  - {name: b, role: wal, level: raid0, volumes: [{serial: vol0a03}, {path: /dev/disk/by-id/nvme-vol0a02}]}\n", "/dev/nvme2n1 (serial vol0a02) is also in array a"},

@@ -67,7 +67,7 @@ func (p *planner) changed(ctx context.Context, w *records.Work, want records.Wan
 	case len(added) != 1:
 		return nil, fmt.Errorf("%d of its members are different now: replace one after the other", len(added))
 	case !w.Want.Level.Redundant() || w.Want.Using != "md":
-		return nil, fmt.Errorf("volume %s was %s: a member of %s%s cannot be replaced, for the array holds no "+
+		return nil, fmt.Errorf("volume %s was %s: a member of %s%s cannot be replaced, because the array holds no "+
 			"second copy of its data; tear it down and build it again: plimsoll array teardown %s",
 			added[0], gone[0], w.Want.Level, with(w.Want.Using), w.Array)
 	}
@@ -127,13 +127,14 @@ func (p *planner) enlarged(w *records.Work) {
 	how := "its members have not all grown, and the smallest sets the size"
 	switch {
 	case w.Want.Using == "md" && w.Want.Level == topology.RAID0:
-		how = "RAID0 of md never uses it: back up, plimsoll array teardown, apply and restore; LVM's stripes can grow"
+		how = "md's RAID0 never uses it: back up, plimsoll array teardown, apply and restore; LVM's stripes can grow"
 	case len(grown) == len(w.Members):
-		how = "the steps that use it are shown below, for apply does not take them"
+		how = "the steps that use it are shown below, because apply does not take them"
 		steps := w.Enlarge(partitions, from)
 		p.grew = append(p.grew, &records.Work{Array: w.Array, Want: w.Want, Members: w.Members, Steps: steps})
 	}
-	p.note("%s: grown is %s, which the array does not use: %s", w.Array, strings.Join(grown, ", "), how)
+	p.note("%s: volumes have grown (%s), and the array does not use the added space: "+
+		"%s", w.Array, strings.Join(grown, ", "), how)
 }
 
 // leftOver is what layers leave unused at most, for their own records and of what they round.

@@ -105,7 +105,7 @@ func TestGrowAndReplaceRefused(t *testing.T) {
 // Volumes that were enlarged are noted, with the steps that use it where there are any.
 func TestEnlargedVolumes(t *testing.T) {
 	for kind, c := range map[string]struct{ array, note, steps string }{
-		"md raid0": {"level: raid0", "RAID0 of md never uses it", ""},
+		"md raid0": {"level: raid0", "md's RAID0 never uses it", ""},
 		"md raid1, ext4": {
 			"level: raid1, filesystem: {type: ext4, mount: /d}", "the steps that use it are shown below",
 			"mdadm --grow /dev/md/a --size=max|resize2fs /dev/md/a",
@@ -123,7 +123,7 @@ func TestEnlargedVolumes(t *testing.T) {
 			s := made(t, 2, yaml)
 			s.Machine = machine(volumes(2, 100, 1), nil)
 			p, err := plan(t, s, yaml, nil)
-			if err != nil || len(p.Notes) == 0 || !strings.Contains(p.Notes[0], "grown is vol0a01 from 50 GiB to 100 GiB, vol0a02") ||
+			if err != nil || len(p.Notes) == 0 || !strings.Contains(p.Notes[0], "volumes have grown (vol0a01 from 50 GiB to 100 GiB, vol0a02") ||
 				!strings.Contains(p.Notes[0], c.note) {
 				t.Fatalf("%+v %v", p, err)
 			}

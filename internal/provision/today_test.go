@@ -169,7 +169,7 @@ func TestMisplacedMountIsUndone(t *testing.T) {
 	before := look(line("before"))
 	before.Site = look(line("before") + line("etc")).Site
 	err := before.mountedElsewhere(t.Context(), filepath.Join(dir, "m"))
-	if err == nil || !strings.Contains(err.Error(), "came to lie on "+dir+"/etc, and is undone") || strings.Contains(err.Error(), "stays") {
+	if err == nil || !strings.Contains(err.Error(), "ended up on "+dir+"/etc, and has been undone") || strings.Contains(err.Error(), "stays") {
 		t.Error(err)
 	}
 	if there("etc") || !there("before") {

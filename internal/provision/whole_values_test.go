@@ -90,7 +90,7 @@ func TestPlansOfWhatIsThere(t *testing.T) {
 		"half taken down":  {declared, nil, &records.Work{Array: "t", Undoing: true, Members: []records.Member{{Serial: "S0"}}, Steps: []records.Step{{}}}, "its teardown has begun; finish that first: plimsoll array teardown t"},
 		"another's, half":  {declared, nil, &records.Work{Array: "u", Undoing: true, Members: []records.Member{{Serial: "S9"}}, Steps: []records.Step{{}}}, ""},
 		"no arrays":        {"arrays: []\n", nil, nil, "no arrays are declared: there is nothing to build"},
-		"what cannot be":   {"arrays:\n  - {name: t, level: linear, volumes: [{serial: S0}, {serial: S1}]}\n", nil, nil, "plimsoll builds none"},
+		"what cannot be":   {"arrays:\n  - {name: t, level: linear, volumes: [{serial: S0}, {serial: S1}]}\n", nil, nil, "plimsoll does not build it"},
 		"its own journal":  {declared, nil, &records.Work{Array: "t", Want: records.Want{Level: "raid1", Copies: 2, Data: 1, Using: "md", Volumes: "S0, S1"}, Members: []records.Member{{Serial: "S0"}, {Serial: "S1"}}, Steps: []records.Step{{State: records.StepDone, Undo: []records.Action{{Zero: []string{"@S0"}}}}, {}}}, ""},
 		"untouched so far": {declared, nil, &records.Work{Array: "t", Members: []records.Member{{Serial: "S9"}}, Steps: []records.Step{{State: records.StepDone}, {}}}, ""},
 	} {

@@ -200,7 +200,7 @@ func (r *reader) missed() {
 			case strings.Contains(line, "$"):
 				r.pass(i+1, "its words are in variables that the text does not give")
 			default:
-				r.pass(i+1, "its words could not be made out")
+				r.pass(i+1, "its arguments could not be determined")
 			}
 		}
 	}

@@ -390,7 +390,7 @@ func (s *Suite) Check(table *fio.OptionTable) error {
 				if known {
 					continue
 				}
-				return fmt.Errorf("%s:%d: %s: the installed fio knows no option %q%s", c.Job.Name, o.Line, c.Name, o.Name,
+				return fmt.Errorf("%s:%d: %s: the installed fio has no option %q%s", c.Job.Name, o.Line, c.Name, o.Name,
 					didYouMean(nearest))
 			}
 		}

@@ -159,8 +159,8 @@ func (d *Dir) mount() string {
 }
 
 // RemoveAll removes a file or a directory with what is in it. Nothing goes where something is mounted there, or where
-// others may have moved what is theirs: whoever can write to a directory without a sticky bit, and its owner, can rename
-// in it what he can neither read nor remove.
+// others may have moved what is theirs: whoever can write to a directory without a sticky bit, and its owner, can
+// rename in it what he can neither read nor remove.
 func (d *Dir) RemoveAll(name string) error {
 	if _, err := d.Lstat(name); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -260,8 +260,8 @@ func (d *Dir) checkMoved(of fs.FileInfo, name string) error {
 		return fmt.Errorf("%s belongs to %s, in a directory of %s, who may have moved it there: move it away", name,
 			UserName(Owner(of)), UserName(owner))
 	}
-	if mayMove := []uint32{uint32(os.Geteuid()), Owner(of)}; of.IsDir() && in.Mode()&fs.ModeSticky == 0 && // files they can remove
-		writableByOthers(d.Path("."), in, mayMove) {
+	mayMove := []uint32{uint32(os.Geteuid()), Owner(of)}
+	if of.IsDir() && in.Mode()&fs.ModeSticky == 0 && writableByOthers(d.Path("."), in, mayMove) { // files they can remove
 		return fmt.Errorf("%s may have been moved there: others can write to %s (mode %04o); move it away", name, d.name,
 			in.Mode().Perm())
 	}

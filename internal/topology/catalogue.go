@@ -173,12 +173,12 @@ func (t *Topology) impossible() error {
 	}
 	switch own := f.Local.Count; {
 	case drives > own && own > 0 && !f.Local.Temp:
-		return fmt.Errorf("%s has %s, and %d are declared", f.Type, text.Plural(own, "local drive"), drives)
+		return fmt.Errorf("%s has %s, but %d are declared", f.Type, text.Plural(own, "local drive"), drives)
 	case drives > 0 && own == 0 && !f.AddsDrives:
 		return fmt.Errorf("%s has no local drive", f.Type)
 	case f.Attachments > 0 && attached > f.Attachments:
 		return fmt.Errorf(
-			"%s attaches %s at most, and %d are declared",
+			"%s can attach at most %s, but %d are declared",
 			f.Type,
 			text.Plural(f.Attachments, "volume"),
 			attached,

@@ -331,7 +331,7 @@ func (l *loader) filesystem(y *filesystemYAML, line int) (*DeclaredFilesystem, e
 	f.Origin = l.origin(line)
 	for _, o := range y.Options {
 		if strings.ContainsAny(o.text, " \t\n") {
-			return nil, wrong(o.line, "filesystem.options", "%.40q: want one mount option an entry", o.text)
+			return nil, wrong(o.line, "filesystem.options", "%.40q: want one mount option per entry", o.text)
 		}
 		f.Options = append(f.Options, strings.Split(o.text, ",")...)
 	}

@@ -26,7 +26,7 @@ func index(pages []finding.Page) string {
 
 # Findings
 
-Every diagnosis that plimsoll can make. ` + "`plimsoll explain PL204`" + ` prints a page. A case may be milder or worse than its rule.
+Every diagnosis that plimsoll can make. ` + "`plimsoll explain PL204`" + ` prints a page. A given case may be reported with a lower or higher severity than its rule has.
 ` + "`--disable PL206=REASON` on run, check and import, or `policy:`" + ` in plimsoll.yaml, lists a finding without counting it.
 
 | severity | meaning | verdict |

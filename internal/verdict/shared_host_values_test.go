@@ -55,7 +55,7 @@ func TestVerdictsOfASharedHost(t *testing.T) {
 
 // What is asked for where nothing could be judged: the job, where figures were brought of which it is not known.
 func TestWhatIsNotKnownIsAskedFor(t *testing.T) {
-	const job, storage = "neither job nor limits are known", "no limit is known"
+	const job, storage = "neither the job nor any limits are known", "no limit is known"
 	brought := func(source string, loads ...fio.Workload) Scenario {
 		m := named(1, 60)
 		m.Source, m.Workloads = source, loads

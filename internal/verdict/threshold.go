@@ -123,7 +123,8 @@ func noise(t ThresholdResult, mean stats.Estimate) string {
 	if !mean.HasInterval() || mean.Rel() <= runrules.Noisy || math.Abs(measured-limit) > mean.Rel()*measured {
 		return ""
 	}
-	return fmt.Sprintf("the mean is only known to %s, and the threshold is within that", text.PlusMinus(mean.Rel()))
+	return fmt.Sprintf("the mean is known only to within %s, and the threshold lies inside "+
+		"that", text.PlusMinus(mean.Rel()))
 }
 
 // Measure looks a metric up, in its base unit: 1/s, bytes/s, nanoseconds or a share. Only a share may be

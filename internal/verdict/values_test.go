@@ -43,7 +43,7 @@ func TestNoiseIsOfWhatWasMeasured(t *testing.T) {
 		}
 	}
 	got := Evaluate(threshold("write.iops >= 590"), of(90), 0)
-	if got.Reason != "the mean is only known to ± 18.0 %, and the threshold is within that" {
+	if got.Reason != "the mean is known only to within ± 18.0 %, and the threshold lies inside that" {
 		t.Error(got.Reason)
 	}
 	// A width is of use only with an interval.

@@ -236,7 +236,8 @@ func earn(runs []Scenario) string {
 			runs[i].SharedHost)
 	}
 	if slices.ContainsFunc(runs, func(m Scenario) bool { return m.Result != nil && m.limit() != nil }) {
-		open := text.Either(slices.ContainsFunc(runs, Scenario.reached), "the figure at its ceiling is not known to ±10 %",
+		open := text.Either(slices.ContainsFunc(runs, Scenario.reached), "the figure at its ceiling is not known "+
+			"to within ±10 %",
 			"no figure is at its ceiling")
 		return "No verdict: no threshold was judged, and " + open + ". State thresholds in a suite."
 	}
@@ -260,7 +261,7 @@ func earn(runs []Scenario) string {
 	if !slices.ContainsFunc(runs, func(m Scenario) bool {
 		return m.Result == nil || m.Source == "" || len(m.Workloads) > 0
 	}) {
-		return "Nothing could be judged: neither job nor limits are known (--job, --volumes)."
+		return "Nothing could be judged: neither the job nor any limits are known (--job, --volumes)."
 	}
 	return "Nothing could be judged: no limit is known (--volumes, --instance, a suite)."
 }

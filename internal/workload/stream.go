@@ -347,7 +347,7 @@ func count(s scalar, key string, otherwise int) (int, error) {
 	}
 	n, err := strconv.Atoi(strings.ReplaceAll(s.text, "_", ""))
 	if err != nil || n < 1 || n > 1_000_000 {
-		return 0, s.wrong("%s %.40q: want a whole number from 1", key, s.text)
+		return 0, s.wrong("%s %.40q: want a whole number of 1 or more", key, s.text)
 	}
 	return n, nil
 }

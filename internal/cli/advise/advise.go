@@ -230,7 +230,7 @@ func (o adviseOptions) priceList(at *cloud.Provider) (*cloud.Prices, error) {
 		p = &both
 	}
 	if o.Region != "" && o.Region != p.Region {
-		return nil, form.Usagef("--region %.40q: the prices at hand are for %s; bring those of another region with --prices",
+		return nil, form.Usagef("--region %.40q: the prices at hand are for %s; supply those of another region with --prices",
 			o.Region, p.Region)
 	}
 	return p, nil

@@ -46,7 +46,7 @@ func (o adviseOptions) setClients(d *workload.Demand) error {
 		return nil
 	}
 	if o.Clients < 1 {
-		return form.Usagef("--clients %d: want from 1", o.Clients)
+		return form.Usagef("--clients %d: use 1 or more", o.Clients)
 	}
 	commits := false
 	for i := range d.Streams {

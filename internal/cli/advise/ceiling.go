@@ -240,7 +240,7 @@ func runClaim(env *form.Env, o ceilingOptions) error {
 		return err
 	}
 	if decl == nil {
-		return form.Usagef("--claim needs what it is about: --instance, --volumes or --topology")
+		return form.Usagef("--claim needs something to be checked against: --instance, --volumes or --topology")
 	}
 	t, err := topology.FromDeclaration(decl)
 	if err != nil {

@@ -46,7 +46,7 @@ func (o *limitsOptions) run(ctx context.Context, env *form.Env, args []string) e
 		return form.Usagef("--keep %.60q: want GROUP=PERCENT below 100 %%, such as postgresql.service=70%%", o.Keep)
 	}
 	if o.Reads < 0 || o.Reads > 100 {
-		return form.Usagef("--reads %d: want from 0 to 100", o.Reads)
+		return form.Usagef("--reads %d: use 0 to 100", o.Reads)
 	}
 	if err := form.MustExist(at); err != nil {
 		return err

@@ -40,7 +40,7 @@ func (o *provisionOptions) apply(ctx context.Context, env *form.Env, args []stri
 	if err := site.Apply(ctx, plan); err != nil {
 		return form.Hint(
 			err,
-			"plimsoll array apply "+text.ShellQuote(o.file)+" goes on from there; plimsoll array teardown takes it back",
+			"plimsoll array apply "+text.ShellQuote(o.file)+" continues from there; plimsoll array teardown undoes it",
 		)
 	}
 	return nil

@@ -138,7 +138,7 @@ func (o *warmOptions) plan(env *form.Env) ([]warming, error) {
 		return nil, form.Usagef("--most %s: want a rate such as 100MiB/s", text.Clean(o.Most, 40))
 	}
 	if o.Depth < 1 || o.Depth > 1024 {
-		return nil, form.Usagef("--depth %d: want from 1 to 1024", o.Depth)
+		return nil, form.Usagef("--depth %d: use 1 to 1024", o.Depth)
 	}
 	path, err := filepath.Abs(o.path)
 	if err != nil {

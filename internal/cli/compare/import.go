@@ -157,7 +157,8 @@ func (o *importOptions) run(ctx context.Context, env *form.Env, args []string) e
 	}
 	if len(found.Outputs) == 0 {
 		if _, ok, err := job.ReadPostgres(args); ok && err == nil {
-			return fmt.Errorf("%s has pgbench's figures, which are explained as text only, without options that judge",
+			return fmt.Errorf("%s has pgbench's figures, which are only explained as text: drop --format and the "+
+				"options that judge",
 				strings.Join(args, ", "))
 		}
 		err := fmt.Errorf("no fio output found in %s%s", strings.Join(args, ", "), bundle.Unread(args))
@@ -301,7 +302,7 @@ func reportUnread(env *form.Env, outputs []*fio.Output) error {
 		env.Sayf("%s not understood; --format json has all", text.Plural(n-listed, "more line was", "more lines were"))
 	}
 	if n > 0 {
-		return fmt.Errorf("%s not understood; what they say is missing from the result",
+		return fmt.Errorf("%s not understood, so the result is incomplete",
 			text.Plural(n, "line was", "lines were"))
 	}
 	return nil

@@ -73,7 +73,7 @@ func (env *Env) Begin(cmd *cobra.Command, typed []string) {
 // End says how long a verbose command took.
 func (env *Env) End() {
 	if began := env.talk.began; !began.IsZero() {
-		env.say("%s in all", text.Duration(env.Now().Sub(began)))
+		env.say("%s in total", text.Duration(env.Now().Sub(began)))
 	}
 }
 

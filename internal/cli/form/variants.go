@@ -116,7 +116,7 @@ func parseVariant(s string, known func(string) bool, kinds string) (Variant, err
 		case ok && (topology.IsLayoutKey(key) || known(key)):
 			v.Changes = append(v.Changes, topology.KeyChange{Key: key, Value: value})
 		default:
-			return v, fmt.Errorf("--variant %q: %q is none of %sarray.KEY=VALUE, volumes.count=N", s, part, kinds)
+			return v, fmt.Errorf("--variant %q: %q is not one of %sarray.KEY=VALUE, volumes.count=N", s, part, kinds)
 		}
 	}
 	return v, nil

@@ -92,7 +92,7 @@ func same(job, again *fio.JobFile) error {
 	if len(differ) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s: fio would read the converted text in another way: %s", job.Name,
+	return fmt.Errorf("%s: fio would read the converted text differently: %s", job.Name,
 		text.Clean(text.Some(differ, 3), 240))
 }
 

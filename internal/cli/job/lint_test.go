@@ -57,10 +57,10 @@ func TestLintFindsTheTraps(t *testing.T) {
 		"40,000 IOPS are burst":                          "a c6a.xlarge does 40,000 IOPS on EBS for 30 minutes a day and sustains 6,000 IOPS",
 		"37.1k and 33.4k are concurrency-bound":          "ebs-across-instances.md:70:26: PL140 info: ioengine=psync with 16 jobs keeps 16 I/Os in flight",
 		"fdatasync blocks the submitter":                 "disk-benchmark-guide.md:158:5: PL111",
-		"and in the mixed scenario":                      "the same in lines: 359\n",
+		"and in the mixed scenario":                      "also on lines: 359\n",
 		"18,700 IOPS are burst":                          "a c8g.2xlarge does 40,000 IOPS on EBS for 30 minutes a day and sustains 12,000 IOPS",
 		"four jobs on one filename":                      "disk-benchmark-guide.md:160:5: PL107 warning: 4 jobs write the same blocks of one file",
-		"the demand is 16 jobs at 16 MB/s: 256 MiB/s":    "workload-to-jobfile.md:94:1: PL119 info: Each of the 16 jobs of [burst_read] may do 16 MiB/s of reads, 256 MiB/s in all.",
+		"the demand is 16 jobs at 16 MB/s: 256 MiB/s":    "workload-to-jobfile.md:94:1: PL119 info: Each of the 16 jobs of [burst_read] may do 16 MiB/s of reads, 256 MiB/s in total.",
 		"a raw device is written":                        "workload-to-jobfile.md:97:1: PL113",
 		"percentiles of a job that cannot keep its rate": "workload-to-jobfile.md:94:1: PL122",
 	} {

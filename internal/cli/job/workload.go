@@ -59,7 +59,7 @@ func (o *workloadOptions) run(_ context.Context, env *form.Env, args []string) e
 		return form.Hint(form.Usagef("a demand file is missing"), "plimsoll workload --ask > app.yaml")
 	}
 	if o.Depth < 0 || o.Depth > 65536 {
-		return form.Usagef("--iodepth %d: want from 1 to 65536", o.Depth)
+		return form.Usagef("--iodepth %d: use 1 to 65536", o.Depth)
 	}
 	d, err := LoadDemand(o.file)
 	if err != nil {

@@ -76,7 +76,7 @@ func (o *FromOptions) run(_ context.Context, env *form.Env, args []string) error
 	}
 	return writeDemand(env, o.Out, d, seen, []string{
 		"Made by plimsoll workload from " + strings.Join(o.Files, ", ") + ".",
-		"Was something wrong in it? plimsoll why --from " + text.ShellQuote(o.Files[0]),
+		"Was something wrong at that time? plimsoll why --from " + text.ShellQuote(o.Files[0]),
 	})
 }
 
@@ -126,7 +126,7 @@ func DemandOfRun(words []string) (run *RunDemand, ok bool, err error) {
 	}
 	run.Demand, err = advise.FromResults(demandName(run.bundle.Run.Suite.Name), run.results)
 	if err != nil {
-		return nil, true, form.Usagef("%s measured nothing: no scenario of it did I/O to its end", words[0])
+		return nil, true, form.Usagef("%s measured nothing: none of its scenarios completed its I/O", words[0])
 	}
 	return run, true, nil
 }
@@ -166,7 +166,7 @@ func (r *RunDemand) Owned() (*advise.Layout, map[string]advise.Took) {
 
 func (o FromOptions) check() error {
 	if o.Copies < 1 || o.Copies > 16 {
-		return form.Usagef("--copies %d: want from 1 to 16", o.Copies)
+		return form.Usagef("--copies %d: use 1 to 16", o.Copies)
 	}
 	return nil
 }
@@ -235,7 +235,7 @@ func writeDemand(env *form.Env, file string, d *workload.Demand, seen []workload
 	}
 	text := d.YAML(lines...)
 	if _, err := workload.Parse("demand", []byte(text)); err != nil {
-		return fmt.Errorf("this is a bug of plimsoll: the demand cannot be read back: %w", err)
+		return fmt.Errorf("this is a bug in plimsoll: the demand cannot be read back: %w", err)
 	}
 	if file == "" {
 		_, err := fmt.Fprint(env.Out, text)

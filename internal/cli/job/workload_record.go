@@ -125,9 +125,9 @@ func processLines(rec *workload.Recording) []string {
 	}
 	switch {
 	case rec.Blind && rec.AsRoot:
-		lines = append(lines, "Some processes could not be looked into, not even by root: what they did is not listed.")
+		lines = append(lines, "Some processes could not be inspected, not even by root: what they did is not listed.")
 	case rec.Blind:
-		lines = append(lines, "Processes of other users could not be looked into: run it as root to see them.")
+		lines = append(lines, "Other users' processes could not be inspected: run plimsoll as root to see them.")
 	}
 	return lines
 }

@@ -11,7 +11,7 @@ import (
 // A recording names the five processes that moved most, and what could not be seen: to root it does
 // not say to come back as root.
 func TestWhatRecordSaysOfProcesses(t *testing.T) {
-	const root, user = "not even by root", "run it as root"
+	const root, user = "not even by root", "run plimsoll as root"
 	for name, c := range map[string]struct {
 		blind, asRoot bool
 		want          string

@@ -70,7 +70,7 @@ func (o *whyOptions) run(ctx context.Context, env *form.Env, args []string) erro
 	case o.path == "":
 		return form.Hint(form.Usagef("name the path or the device that is slow"), hint)
 	case o.Long < whyLeast || o.Long > most:
-		return form.Usagef("--for %s: want from 2s to %s", o.Long, until)
+		return form.Usagef("--for %s: use 2s to %s", o.Long, until)
 	}
 	if o.Watch {
 		return o.minutes(ctx, env)

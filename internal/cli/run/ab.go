@@ -70,7 +70,7 @@ func newABFlags(env *form.Env, o *abOptions) *cobra.Command {
 	form.BindAll(f, "variants", &o.VariantOptions)
 	form.Bind(f, "ab", "rounds", &o.rounds)
 	form.Bind(f, "gate", "fail-on", &o.FailOn)
-	form.AddChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.Kinds())
+	form.AddChoice(cmd, &o.progress, "progress", "`KIND` of progress display", screen.Kinds())
 	o.AddOthers(f)
 	return cmd
 }
@@ -108,7 +108,7 @@ func resumeAB(ctx context.Context, env *form.Env, o *abOptions, cmd *cobra.Comma
 	}
 	if differ := differing(before.Flags(), cmd.Flags()); len(differ) > 0 ||
 		!slices.Equal(before.Flags().Args(), o.Scenarios) {
-		why := "different scenarios were typed"
+		why := "different scenarios were given"
 		if len(differ) > 0 {
 			why = "not as it was begun: " + text.List(differ)
 		}
@@ -232,7 +232,7 @@ func restoreLeft(env *form.Env, tuner *tune.Tuner, variants []form.Variant) (rel
 	if err != nil || !recorded {
 		return release, err
 	}
-	n, _, err := tuner.Revert(func(tune.Change, string) error { return errors.New("somebody else has set it since") })
+	n, _, err := tuner.Revert(func(tune.Change, string) error { return errors.New("something else has changed it since") })
 	if n > 0 {
 		env.Notef("restored %s of a measurement that was killed", text.Plural(n, "setting"))
 	}

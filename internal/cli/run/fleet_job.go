@@ -30,7 +30,7 @@ func newFleetJobCmd(env *form.Env) *cobra.Command {
 	for _, name := range []string{"dry-run", "out", "resume"} { // they have no meaning here
 		f.Lookup(name).Hidden = true
 	}
-	form.AddChoice(cmd, &j.Engine, "engine", "what starts the members, `ENGINE`", fleet.JobEngines())
+	form.AddChoice(cmd, &j.Engine, "engine", "`ENGINE` that starts the members", fleet.JobEngines())
 	form.Bind(f, "fleet job", "members", &j.Members, "image", &j.Image, "start-in", &soon)
 	return cmd
 }

@@ -38,7 +38,7 @@ func (o *fleetHosts) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	o.copy, o.Via, o.Remote = fleet.Copies[0], "ssh", "plimsoll"
 	form.BindAll(f, "fleet", o)
-	form.AddChoice(cmd, &o.copy, "copy", "copy this plimsoll to the hosts, `WHEN`", fleet.Copies)
+	form.AddChoice(cmd, &o.copy, "copy", "`WHEN` to copy this plimsoll to the hosts", fleet.Copies)
 	form.TypedOnly(f, "copy")
 }
 
@@ -99,7 +99,7 @@ func newFleetRunCmd(env *form.Env) *cobra.Command {
 	f := cmd.Flags()
 	o.out = comparecli.DefaultRuns
 	f.Lookup("dry-run").Hidden = true // it has no meaning here
-	f.Lookup("out").Usage = "store the fleet run below `DIR`; on the hosts, runs are stored below runs"
+	f.Lookup("out").Usage = "store the fleet run in `DIR`; on the hosts, runs are stored in runs"
 	f.Lookup("resume").Usage = "fetch what the hosts of the fleet run in `DIR` have kept, and merge it again"
 	o.to.addFlags(cmd)
 	form.BindAll(f, "fleet", &o.shared)
@@ -108,10 +108,10 @@ func newFleetRunCmd(env *form.Env) *cobra.Command {
 		cmd,
 		&o.gone,
 		"on-disconnect",
-		"`ACTION` of a host that nobody watches for 15 s",
+		"`ACTION` that a host takes after 15 s without contact",
 		[]string{"stop", "finish"},
 	)
-	form.AddChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.FleetKinds())
+	form.AddChoice(cmd, &o.progress, "progress", "`KIND` of progress display", screen.FleetKinds())
 	return cmd
 }
 

@@ -94,7 +94,7 @@ func (o abOptions) study(
 	}
 	fmt.Fprintf(
 		env.Err,
-		"\n%s to build, measure and take down again, %s each, %s of measuring in all, on these volumes and no others. "+
+		"\n%s to build, measure and take down again, %s each, %s of measuring in total, on these volumes and no others. "+
 			"What is on them is lost:\n",
 		text.Plural(len(parsed), "layout"),
 		text.Plural(o.rounds, "time"),

@@ -43,7 +43,7 @@ func (o *roundOptions) addFlags(cmd *cobra.Command) {
 		cmd,
 		&o.order,
 		"order",
-		"`ORDER` of the scenarios of a round: shuffled within each phase, or as in the suite",
+		"`ORDER` of the scenarios in a round (shuffled within each phase, or as in the suite)",
 		[]string{bundle.Shuffle, bundle.FileOrder},
 	)
 }

@@ -71,9 +71,9 @@ func NewRun(env *form.Env) *cobra.Command {
 	o.repeat.addFlags(cmd)
 	comparecli.AddProfile(cmd, &o.profile, " (without scenarios the suite etcd runs)")
 	o.pg.addFlags(cmd.Flags())
-	form.AddChoice(cmd, &o.FirstTouch, "first-touch", "test whether volumes made from a snapshot are loaded, `WHEN`",
+	form.AddChoice(cmd, &o.FirstTouch, "first-touch", "`WHEN` to test whether volumes made from snapshots are loaded",
 		[]string{"auto", bench.SkipFirstTouch})
-	form.AddChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.Kinds())
+	form.AddChoice(cmd, &o.progress, "progress", "`KIND` of progress display", screen.Kinds())
 	return cmd
 }
 

@@ -33,7 +33,7 @@ func NewSweep(env *form.Env) *cobra.Command {
 	o.repeat.addFlags(cmd)
 	o.repeat.Rounds = "2"
 	f.Lookup("rounds").DefValue = "2"
-	form.AddChoice(cmd, &o.progress, "progress", "how to show progress, `KIND`", screen.Kinds())
+	form.AddChoice(cmd, &o.progress, "progress", "`KIND` of progress display", screen.Kinds())
 	o.LayoutOptions.AddFlags(f)
 	o.PolicyOptions.AddFlags(f)
 	o.Shown = true

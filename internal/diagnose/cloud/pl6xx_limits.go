@@ -132,7 +132,7 @@ func lostAtStop(c *diagnose.Case, report diagnose.Report) {
 		for _, d := range local {
 			names = append(names, d.Name)
 		}
-		report(finding.New(t.Path, "%s (%s) is on instance storage (%s): it is lost when the machine stops or fails.",
+		report(finding.New(t.Path, "%s (%s) is on instance storage (%s): its data is lost when the machine stops or fails.",
 			t.Path, t.Role, names).
 			Saw("model of "+names[0], local[0].Model, "a volume that outlives the machine",
 				diagnose.Sysfs(names[0], "device/model")))

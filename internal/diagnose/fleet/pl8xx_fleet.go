@@ -175,6 +175,6 @@ func fleetBurst(c *diagnose.FleetCase, report diagnose.Report) {
 		if len(burst) == 0 || len(rest) == 0 {
 			continue
 		}
-		report(s.Finds("%s ran above the sustained rate, %s did not.", text.Some(burst, 4), text.Some(rest, 4)))
+		report(s.Finds("%s ran above the sustained rate; %s did not.", text.Some(burst, 4), text.Some(rest, 4)))
 	}
 }

@@ -56,7 +56,7 @@ func wrongFstab(c *facts, report reporter) {
 			continue // of another mount
 		}
 		if i < 0 {
-			f.Say("%s is mounted, but nothing in /etc/fstab mounts it again.", m.Point)
+			f.Say("%s is mounted, but no line in /etc/fstab will mount it again.", m.Point)
 			f = f.Saw("line for "+m.Point, "none", "one", "/etc/fstab")
 			if d.UUID != "" {
 				line := fmt.Sprintf(
@@ -87,7 +87,7 @@ func fstabLine(c *facts, m diagnose.Mounted, d *block.Device, l host.Fstab, f *f
 		strings.HasPrefix(d.DM, "mpath-") && slices.Contains(d.Slaves, other.Name)
 	if tagged && is != "" && is != value || !tagged && !same {
 		f.Severity, f.Title = finding.Fail, "fstab mounts another filesystem here"
-		f.Say("/etc/fstab mounts a different filesystem at %s from the one there now.", m.Point)
+		f.Say("/etc/fstab mounts a different filesystem at %s than the one mounted there now.", m.Point)
 		*f = f.Saw("source of "+m.Point, l.Spec, cmp.Or(kind+"="+is, d.Path), where)
 		if !tagged {
 			f.Evidence[0].Expected = "UUID=" + d.UUID
@@ -96,7 +96,7 @@ func fstabLine(c *facts, m diagnose.Mounted, d *block.Device, l host.Fstab, f *f
 	}
 	if driverNames.MatchString(l.Spec) {
 		f.Title = "fstab mounts by a name that may change"
-		f.Say("/etc/fstab mounts %s by %s, a name that may be another drive's after a boot.", m.Point,
+		f.Say("/etc/fstab mounts %s by %s, a name that may refer to another drive after a reboot.", m.Point,
 			l.Spec)
 		*f = f.Saw("source of "+m.Point, l.Spec, "UUID="+d.UUID, where)
 	}
@@ -104,8 +104,8 @@ func fstabLine(c *facts, m diagnose.Mounted, d *block.Device, l host.Fstab, f *f
 	network := m.Array != nil && slices.ContainsFunc(m.Array.Volumes, func(v topology.Volume) bool { return v.Network })
 	if network && !slices.Contains(l.Options, "nofail") && !slices.Contains(l.Options, "noauto") {
 		if f.Message == "" {
-			f.Severity, f.Title = finding.Info, "a boot waits for this mount"
-			f.Say("Without nofail in /etc/fstab a boot stops when the volumes of %s are not attached.", m.Point)
+			f.Severity, f.Title = finding.Info, "booting waits for this mount"
+			f.Say("Without nofail in /etc/fstab, booting stops if the volumes of %s are not attached.", m.Point)
 		}
 		*f = f.Saw("options of "+m.Point, strings.Join(l.Options, ","), "with nofail", where)
 	}
@@ -179,7 +179,7 @@ func unknownArray(c *facts, report reporter) {
 		stale := false
 		for _, a := range c.Host.Boot.Arrays {
 			if a.UUID != "" && (callsIt(a, d) || a.Name != "" && a.Name == d.MD.Name) {
-				f.Say("%s is assembled, but the ARRAY line of its name has the UUID of another array.", d.Path)
+				f.Say("%s is assembled, but the ARRAY line with its name has the UUID of another array.", d.Path)
 				f.Fix = "Replace the line with the one that mdadm prints, and rebuild the initramfs."
 				found, stale = "UUID="+clip(a.UUID), true
 			}

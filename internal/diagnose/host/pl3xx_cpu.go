@@ -76,7 +76,7 @@ func slowGovernor(c *facts, report reporter) {
 		f.Message = "The governor powersave holds processors at their lowest frequency."
 	case has("ondemand") || has("conservative"):
 		f.Severity = finding.Info
-		f.Say("The governor %s raises the frequency only after load was seen.",
+		f.Say("The governor %s raises the frequency only after it has seen load.",
 			strings.Join(cpu.Governors, ", "))
 	}
 	if f.Message == "" {

@@ -72,7 +72,7 @@ func dirtyPages(c *facts, report reporter) {
 		report(finding.Fine("memory", "dirty pages: background write-back at %s, throttling at %s", background, limit))
 		return
 	}
-	f := finding.New("memory", "Up to %s of dirty pages may gather before the kernel writes them.", background).
+	f := finding.New("memory", "Up to %s of dirty pages may accumulate before the kernel writes them.", background).
 		Saw("background write-back from", background, "at most "+manyDirty.String(),
 			"/proc/sys/vm/dirty_background_{ratio,bytes}").
 		Saw("writers wait from", limit, "", "/proc/sys/vm/dirty_{ratio,bytes}")
@@ -117,7 +117,7 @@ func swapping(c *facts, report reporter) {
 	}
 	for _, s := range swapsBelow(c) {
 		f = f.Saw("swap", s, "on another drive", "/proc/swaps")
-		f.Say("%s is swap, and shares drives with a target.", s)
+		f.Say("%s is swap, and shares drives with a tested path.", s)
 		f.Commands = []string{"swapon --show"}
 	}
 	if m.Known && m.Swappiness > eager {
@@ -178,7 +178,7 @@ func hugePages(c *facts, report reporter) {
 		report(finding.Fine("memory", "transparent huge pages: %s", clip(c.Host.Memory.HugePages)))
 		return
 	}
-	f := finding.New("memory", "Transparent huge pages are on for all memory, even the database's.").
+	f := finding.New("memory", "Transparent huge pages are on for all memory, including the database's.").
 		Saw("transparent huge pages", "always", "madvise", file)
 	f.Commands = []string{finding.Setting{File: file, Value: "madvise"}.Command()}
 	report(f)

@@ -198,7 +198,7 @@ func rotationalSSD(c *facts, report reporter) {
 		return "1", "0"
 	})
 	if len(names) > 0 {
-		f.Say("%s: marked as rotating, though solid-state.", names)
+		f.Say("%s is marked as rotational, although it is solid-state.", names)
 		report(f)
 	}
 }
@@ -234,7 +234,7 @@ func shortTimeout(c *facts, report reporter) {
 	if k, known := c.Host.Release(); known && k.Before(longTimeouts) {
 		most = "255"
 	}
-	f := finding.New(strings.Join(names, ", "), "Requests to %s fail after %s, and EBS can stall for longer.",
+	f := finding.New(strings.Join(names, ", "), "Requests to %s fail after %s, but EBS can stall for longer.",
 		names, c.Host.NVMeTimeout).
 		Saw("nvme_core.io_timeout", c.Host.NVMeTimeout, most+" s",
 			"/sys/module/nvme_core/parameters/io_timeout")

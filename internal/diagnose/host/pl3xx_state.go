@@ -48,7 +48,7 @@ func otherLoad(c *facts, report reporter) {
 				f.Severity, f.Title = finding.Info, "the storage is in use"
 				f.Say("%s is busy (%s IOPS, %s: %s). plimsoll why %s shows whether it is slow.", t.Name, iops, rate, w.Using(),
 					text.ShellQuote(w.Path))
-				f.Fix = "Leave it alone, and measure on a machine that is not at work."
+				f.Fix = "Leave it alone, and measure on a machine that is not in production."
 				f.Commands = []string{finding.Shell("plimsoll why %s", w.Path)}
 			}
 			report(f)
@@ -123,7 +123,7 @@ func fullFilesystem(c *facts, report reporter) {
 		}
 		seen[d.Name] = true
 		if 1-t.Inodes < nearlyFull {
-			report(finding.New(t.Mount.Point, "%v of the inodes at %s are taken: without one no file can be made.",
+			report(finding.New(t.Mount.Point, "%v of the inodes at %s are in use: without a free one, no file can be created.",
 				t.Inodes, t.Mount.Point).
 				Saw("inodes taken", t.Inodes, "at most "+text.Percent(1-nearlyFull), "statfs").
 				Run("df -i %s", t.Mount.Point))
@@ -133,7 +133,7 @@ func fullFilesystem(c *facts, report reporter) {
 			report(finding.Fine(t.Mount.Point, "%s free at %s", *t.Free, t.Mount.Point))
 			continue
 		}
-		report(finding.New(t.Mount.Point, "Of %s at %s only %s are free.", d.Size, t.Mount.Point, *t.Free).
+		report(finding.New(t.Mount.Point, "Of %s at %s, only %s is free.", d.Size, t.Mount.Point, *t.Free).
 			Saw("free", finding.Says("%s (%v)", *t.Free, float64(*t.Free)/float64(d.Size)),
 				"at least "+text.Percent(nearlyFull), "statfs").
 			Run("df -h %s", t.Mount.Point))
@@ -161,8 +161,8 @@ func oldSoftware(c *facts, report reporter) {
 		f := finding.New("fio", "%s does not measure how long syncs take with libaio.", v).
 			Saw("fio", v, fioSyncs.String()+" or later", "fio --version")
 		if v.Before(fioWhole) {
-			f.Say("%s does not measure how long syncs take with libaio, and leaves jobs that have ended "+
-				"out of its documents of each second.", v)
+			f.Say("%s does not measure how long syncs take with libaio, and omits jobs that have ended "+
+				"from its per-second output.", v)
 		}
 		report(f)
 	}

@@ -194,7 +194,8 @@ func wideLog(c *facts, report reporter) {
 		}
 		seen[m.Device] = true
 		report(finding.New(m.Point,
-			"The log of %s is padded to %s, so a sync of 8 KiB that changes metadata writes %s times that.", m.Point, m.LogUnit,
+			"The log of %s is padded to %s, so a sync of 8 KiB that changes metadata writes %s times as "+
+				"much.", m.Point, m.LogUnit,
 			units.Number(float64(m.LogUnit)/float64(8*units.KiB))).
 			Saw("log stripe unit", m.LogUnit, "at most "+wideLogUnit.String(),
 				"xfs_info "+text.ShellQuote(m.Point)+", log line").

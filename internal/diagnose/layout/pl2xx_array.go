@@ -59,7 +59,7 @@ func degraded(c *facts, report reporter) {
 			}
 			continue
 		}
-		f := finding.New(a.Name, "%s lacks %d of its members; nothing rebuilds it.", a.Name, a.Degraded).
+		f := finding.New(a.Name, "%s lacks %d of its members; no rebuild is running.", a.Name, a.Degraded).
 			In(c.ScenariosOn(a.Name)).
 			Saw("members missing", a.Degraded, "0", diagnose.Sysfs(a.Name, "md/degraded")).
 			Saw("members known", n, "", "topology").
@@ -109,7 +109,7 @@ func syncing(c *facts, report reporter) {
 		if a.Progress > 0 {
 			done = ", " + text.Percent(a.Progress) + " done"
 		}
-		report(finding.New(a.Name, "%s is in a %s%s, which competes with any load.", a.Name, a.Syncing,
+		report(finding.New(a.Name, "%s is running a %s%s, which competes with any load.", a.Name, a.Syncing,
 			done).In(c.ScenariosOn(a.Name)).
 			Saw("sync action", a.Syncing, diagnose.IdleSync, diagnose.Sysfs(a.Name, "md/sync_action")).
 			Run("mdadm --wait %s", "/dev/"+a.Name))
@@ -138,7 +138,7 @@ func mixedMembers(c *facts, report reporter) {
 			comes := "the weakest sets the pace"
 			switch {
 			case sizes && a.Level == topology.RAID0:
-				comes = "the larger ones' surplus is striped over fewer"
+				comes = "the larger ones' surplus is striped over fewer members"
 			case sizes:
 				comes = "the larger ones' surplus is unused"
 			}
@@ -274,7 +274,8 @@ func fineBitmap(c *facts, report reporter) {
 			report(finding.Fine(a.Name, "one bit of %s's bitmap covers %s", a.Name, d.MD.BitmapChunk))
 			continue
 		}
-		report(finding.New(a.Name, "One bit of %s's bitmap covers %s: a random write often waits for a bit first.",
+		report(finding.New(a.Name, "One bit of %s's bitmap covers %s: a random write often has to wait for a "+
+			"bitmap update first.",
 			a.Name, d.MD.BitmapChunk).In(c.ScenariosOn(a.Name)).
 			Saw("bitmap chunk of "+a.Name, d.MD.BitmapChunk, "at least "+usualBitmap.String(),
 				diagnose.Sysfs(a.Name, "md/bitmap/chunksize")).

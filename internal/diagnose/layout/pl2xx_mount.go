@@ -30,11 +30,11 @@ func doubleMount(c *facts, report reporter) {
 		if len(at) < 2 {
 			continue
 		}
-		f := finding.New(d, "%s is mounted at %s: they are one filesystem.", d, strings.Join(at, " and ")).
+		f := finding.New(d, "%s is mounted at %s: these are one filesystem.", d, strings.Join(at, " and ")).
 			Saw("mounts of "+d, strings.Join(at, ", "), "one", "/proc/self/mountinfo").
 			Run("findmnt --source %s", "/dev/"+d)
 		if unused := unusedArrays(c); len(unused) > 0 {
-			f.Say("%s is mounted at %s: they are one filesystem, and %s is not mounted at all.",
+			f.Say("%s is mounted at %s: these are one filesystem, but %s is not mounted at all.",
 				d, strings.Join(at, " and "), strings.Join(unused, ", "))
 			f = f.Saw("arrays without a mount", strings.Join(unused, ", "), "none", "/proc/self/mountinfo")
 		}
@@ -99,7 +99,7 @@ func discardMount(c *facts, report reporter) {
 		where := "not known"
 		if d := c.Device(m.Device); d != nil {
 			if d.Queue.DiscardMax == 0 { // EBS and most arrays of it
-				report(finding.Fine(m.Point, "%s is mounted with discard, which does nothing: %s takes none",
+				report(finding.Fine(m.Point, "%s is mounted with discard, which does nothing: %s accepts none",
 					m.Point, m.Device))
 				continue
 			}
@@ -263,9 +263,10 @@ func poorDataset(c *facts, report reporter) {
 		case d.Sync == diagnose.NoSyncs:
 			f = finding.New(t.Path, "%s has sync=disabled: a sync returns before anything is stored.", t.Mount.Source).
 				Saw("sync", d.Sync, "standard", asked("sync")).Run("zfs set sync=standard %s", name).As(finding.Fail).
-				Titled("syncs on this ZFS dataset reach nothing")
+				Titled("syncs on this ZFS dataset do not reach stable storage")
 		case t.Role == topology.Data && d.Record > largestRecord:
-			f = finding.New(t.Path, "%s has records of %s: a changed page rewrites one whole.", t.Mount.Source, d.Record).
+			f = finding.New(t.Path, "%s has records of %s: each changed page rewrites a whole "+
+				"record.", t.Mount.Source, d.Record).
 				Saw("recordsize", d.Record, "at most "+largestRecord.String(), asked("recordsize")).
 				Run("zfs set recordsize=32K %s", name)
 		case t.Role == topology.WAL && d.LogBias == "throughput":

@@ -59,14 +59,14 @@ func encryption(c *facts, report reporter) {
 				Run("cryptsetup status %s", d.Path))
 		}
 		if untrimmed != nil {
-			report(finding.New(d.Name, "%s takes discards, but %s holds them back: the drive is never trimmed.",
+			report(finding.New(d.Name, "%s accepts discards, but %s holds them back: the drive is never trimmed.",
 				untrimmed.Name, d.Name).
 				Saw("discards that "+d.Name+" accepts", "none", "as "+untrimmed.Name,
 					diagnose.Sysfs(d.Name, "queue/discard_max_bytes")).
 				Run("cryptsetup --persistent --allow-discards refresh %s", d.Path))
 		}
 		if d.Queued && solid && !before(c, queuesMayGo) {
-			report(finding.New(d.Name, "%s hands requests to kernel work queues, for which a solid-state drive waits.",
+			report(finding.New(d.Name, "%s hands requests to kernel work queues, which keeps a solid-state drive waiting.",
 				d.Name).
 				Saw("work queues of "+d.Name, "in use", "no_read_workqueue no_write_workqueue", "dmsetup table").
 				Run("cryptsetup --persistent --perf-no_read_workqueue --perf-no_write_workqueue refresh %s", d.Path))
@@ -97,9 +97,10 @@ func onePath(c *facts, report reporter) {
 		switch {
 		case len(run) > 1:
 			f.Title, f.Evidence[0].Expected = "a multipath device has lost a path", "all"
-			f.Say("Of %d paths of %s, %d run: %s.", len(d.Slaves), d.Name, len(run), strings.Join(down, ", "))
+			f.Say("Of the %d paths of %s, %d are running: %s.", len(d.Slaves), d.Name, len(run), strings.Join(down, ", "))
 		case len(down) > 0:
-			f.Say("Of %d paths of %s, %d runs: when that fails, so does the storage.", len(d.Slaves), d.Name, len(run))
+			f.Say("Of the %d paths of %s, only %d is running: when that fails, so does the "+
+				"storage.", len(d.Slaves), d.Name, len(run))
 		}
 		if len(down) > 0 {
 			f = f.Saw("other paths", strings.Join(down, ", "), "running", "/sys/block/*/device/state")
@@ -141,7 +142,7 @@ func copiesOnWrite(c *facts, report reporter) {
 			return t.Role == topology.WAL && t.Mount != nil && t.Mount.Point == m.Point
 		})
 		if m.FS == "btrfs" && log && !slices.Contains(m.Options, "nodatacow") {
-			report(finding.New(m.Point, "btrfs writes each changed block of %s to a new place.", m.Point).
+			report(finding.New(m.Point, "btrfs writes each changed block of %s to a new location.", m.Point).
 				Saw("mount options", strings.Join(m.Options, ","), "nodatacow, or files with the attribute C",
 					"/proc/self/mountinfo").
 				Run("lsattr -d %s", m.Point))

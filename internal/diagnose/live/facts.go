@@ -157,7 +157,7 @@ func FromCounters(name string, data []byte) (*Facts, error) {
 		}
 	}
 	if best == nil {
-		return nil, fmt.Errorf("none of its devices did anything")
+		return nil, fmt.Errorf("none of its devices did any I/O")
 	}
 	return best, nil
 }

@@ -34,7 +34,7 @@ var kept = []struct {
 	{"stalls-not-told", "the device stops for 0.75 s again and again", []finding.Code{"PL902"}, "stalls repeatedly"},
 	{"swap-as-short-queue", "the machine swaps, on another device", []finding.Code{"PL911"}, ""},
 	{"victim-accused-by-bytes", "a backup of small I/Os on a volume of 200 IOPS", []finding.Code{"PL906"}, "backup"},
-	{"writeback-as-short-queue", "a backup wrote into memory, which is written back", []finding.Code{"PL906", "PL309"}, "backup"},
+	{"writeback-as-short-queue", "a backup wrote into memory, which is being written back", []finding.Code{"PL906", "PL309"}, "backup"},
 }
 
 func TestKeptFactsOfARealHost(t *testing.T) {

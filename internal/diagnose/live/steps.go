@@ -45,7 +45,7 @@ func diskstats(name string) string { return "/proc/diskstats, " + name }
 func (v *view) noAnswer() *Cause {
 	below := v.sum(func(l *device) float64 { return l.did.InFlight })
 	for _, d := range slices.Backward(v.all) {
-		c := cause(Certain, d.Name, "%s vanished while plimsoll looked.", d.Name)
+		c := cause(Certain, d.Name, "%s vanished while plimsoll was watching.", d.Name)
 		longest := d.did.Longest
 		switch {
 		case d.State != "" && d.State != "running" && d.State != "live":
@@ -57,7 +57,7 @@ func (v *view) noAnswer() *Cause {
 			share := d.did.Suspended
 			c.say("%s is suspended %v of the time and holds %s up.", d.Name, share, v.Path)
 			c.saw("suspended", share, "never", "dm/suspended of "+d.Name)
-			c.Next = []string{"dmsetup info " + d.Name, "whoever suspended it resumes it: dmsetup resume"}
+			c.Next = []string{"dmsetup info " + d.Name, "have whoever suspended it resume it: dmsetup resume"}
 		case d.did.Longest >= stallLeast && (d.Leaf() || below < stallBelow) && !v.gaveAll(d):
 			c.say("%s does not answer: %s had I/O in flight and completed none for %s.", d.Name, v.itself(d), longest)
 			c.saw(withoutAny, longest, "below 0.95 s", diskstats(d.Name))
@@ -310,13 +310,13 @@ func (v *view) syncedWrites() *Cause {
 	who := slices.MaxFunc(v.users, func(a, b *User) int {
 		return cmp.Compare(a.For[telemetry.ForLog], b.For[telemetry.ForLog])
 	})
-	return cause(Likely, who.Name, "Small synced writes of %s make %s slow: %s tasks wait for the filesystem's log.",
+	return cause(Likely, who.Name, "Small synced writes by %s make %s slow: %s tasks wait for the filesystem's log.",
 		who.Name, v.Path, units.Number(log+sync)).
 		saw("tasks that wait for the log", units.Number(log), "below 0.3", "/proc/PID/stack").
 		saw("tasks that wait for a sync", units.Number(sync), "", "/proc/PID/stack").
 		saw("writes", fmt.Sprintf("%s per second of %s", units.Number(float64(v.top.writes().IOPS)), v.top.writeSize()), "",
 			diskstats(v.top.Name)).
-		try("fewer commits in %s (group commit, one fsync a batch)", who.Name).
+		try("fewer commits in %s (group commit, one fsync per batch)", who.Name).
 		try("or volumes with more IOPS: plimsoll advise")
 }
 
@@ -336,7 +336,7 @@ func (v *view) errors() *Cause {
 			continue
 		}
 		where := cmp.Or(v.Mount, v.Path)
-		return cause(Certain, e.Device, "I/O of %s fails: the kernel logged %s of %s (%s).", v.Path, text.Plural(e.Count,
+		return cause(Certain, e.Device, "I/O on %s fails: the kernel logged %s on %s (%s).", v.Path, text.Plural(e.Count,
 			string(e.Kind)), e.Device, text.Clean(e.Text, 90)).
 			saw(string(e.Kind)+" of "+e.Device, e.Count, "none", "/dev/kmsg").
 			try("dmesg --ctime | tail -50; stop what writes to %s, and save what can be read", where).
@@ -375,7 +375,7 @@ func (v *view) readOnly() *Cause {
 		try("no fsck and no remount while it is mounted: unmount it, then check it")
 	if v.Failed != "" {
 		c.Title = "the filesystem has failed"
-		c.say("The filesystem of %s has failed: even looking at it fails: %s.", v.Path,
+		c.say("The filesystem of %s has failed; even looking at it fails: %s.", v.Path,
 			text.Clean(v.Failed, 90))
 		c.Evidence[0] = finding.Evidence{What: "statx(2)", Found: text.Clean(v.Failed, 90), Expected: "no error"}
 	}
@@ -439,6 +439,6 @@ func (v *view) slowFlush() *Cause {
 	return cause(Likely, l.Name, "Flushes of %s make %s slow: %s each, %s per second; its writes by themselves take %s.",
 		l.Name, v.Path, f.Wait, units.Number(float64(f.IOPS)), w.Wait).
 		saw("time of a flush", f.Wait, "at most "+v.flushLimit().String(), diskstats(l.Name)).
-		try("drives whose cache is safe without power, or volumes that promise a latency for synced writes").
+		try("drives whose cache survives a power cut, or volumes that promise a latency for synced writes").
 		try("fewer commits (group commit); measure it: plimsoll run db --only 1")
 }

@@ -233,7 +233,7 @@ func (v *view) beside() *Cause {
 		next = "a disk of its own for one of them, or a limit: plimsoll explain PL906"
 	}
 	c := cause(Likely, disk.Name,
-		"Other data on %s makes %s slow: %s of its %s IOPS and %s of its %s are not those of %s; %s.",
+		"Other data on %s makes %s slow: %s of its %s IOPS and %s of its %s do not belong to %s; %s.",
 		disk.Name, v.Path, units.Number(ios), units.Number(disk.iops()), units.Rate(bytes), units.Rate(disk.bytes()),
 		v.top.Name, who).
 		saw(disk.Name, units.Number(disk.iops())+" IOPS", "near "+units.Number(v.top.iops())+", as "+v.top.Name,
@@ -312,7 +312,7 @@ func (v *view) writeBack() *Cause {
 		subject = writer.Name
 		who = fmt.Sprintf("what %s wrote and waits for (%s tasks)", writer.who(), units.Number(throttled))
 	}
-	c := cause(Likely, subject, "Dirty memory makes %s slow: %s is written back at %s; programs ask for %s now.",
+	c := cause(Likely, subject, "Dirty pages make %s slow: %s is being written back at %s; programs ask for %s now.",
 		v.Path, who, units.Rate(written), units.Rate(v.asked))
 	if parent != nil && !sure {
 		c.saw(parent.Name+", with no file open here", "writes "+parent.Write.String(), "",
@@ -349,7 +349,7 @@ func (v *view) memory() *Cause {
 		return nil
 	}
 	return cause(Likely, "memory",
-		"The storage of %s is not the cause: this machine lacks memory (%v of the time all wait for it, %s pages a "+
+		"The storage of %s is not the cause: this machine lacks memory (%v of the time all tasks wait for it, %s pages a "+
 			"second are swapped).", v.Path, full, units.Number(w.Memory.Swap)).
 		saw("all tasks wait for memory", full, "below "+text.Percent(memoryFull), "/proc/pressure/memory").
 		saw("pages swapped per second", units.Number(w.Memory.Swap), "below 100", "/proc/vmstat").
@@ -386,7 +386,7 @@ func (v *view) processor() *Cause {
 		say(isNot+": the hypervisor takes %v of the processors.", w.CPU.Steal)
 		first = steal
 	case v.slow && !v.proven:
-		say("The storage of %s cannot be blamed: %s per I/O, but this machine's own timers come %s late.",
+		say("The storage of %s cannot be blamed: %s per I/O, but this machine's own timers fire %s late.",
 			v.top.wait(), units.LatencyOf(w.LateMean))
 		if first = late; v.turns {
 			say("The storage of %s cannot be blamed: %s per I/O, but %s needs threads to complete one, and this machine's "+
@@ -405,7 +405,7 @@ func (v *view) processor() *Cause {
 		saw("steal", w.CPU.Steal, "below "+text.Percent(cpuSteal), "/proc/stat").
 		saw("threads of one program that wait for a processor", units.Number(queue), "below "+units.Number(cpuWait),
 			"/proc/PID/task/*/schedstat").
-		saw("plimsoll's own timers came late by", units.LatencyOf(w.LateMean), "", "the mean of 100 ms ticks").
+		saw("plimsoll's own timers fired late by", units.LatencyOf(w.LateMean), "", "the mean of 100 ms ticks").
 		Evidence
 	c.Evidence = slices.Concat(c.Evidence, shown[first:first+1], shown[:first], shown[first+1:])
 	return c.try("top -b -n1 | head -15")

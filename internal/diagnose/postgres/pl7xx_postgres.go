@@ -152,7 +152,7 @@ func fitsMemory(b base) (f finding.Finding) {
 	if b.Scale == 0 || b.Database >= b.Memory || b.peak.DeviceReads() >= idleReads {
 		return f
 	}
-	return b.Finds("%v of data fit in %v of memory: %s device reads per transaction.", b.Database, b.Memory,
+	return b.Finds("%v of data fits in %v of memory: %s device reads per transaction.", b.Database, b.Memory,
 		units.Number(b.peak.DeviceReads())).
 		Saw("database", b.Database, "more than "+b.Memory.String(), "pg_database_size")
 }
@@ -170,7 +170,7 @@ func cliff(b base) (f finding.Finding) {
 	if first <= 0 || last >= cliffShare*first {
 		return f
 	}
-	f = b.Finds("%v TPS in the first third, %v in the last.", units.IOPS(first), units.IOPS(last))
+	f = b.Finds("%v TPS in the first third of the run, %v in the last.", units.IOPS(first), units.IOPS(last))
 	for _, p := range stats.ChangePoints(series) {
 		if p.After < p.Before {
 			f = f.Saw(fmt.Sprintf("from second %d on", p.At+1), fmt.Sprintf("%v TPS", units.IOPS(p.After)),
@@ -236,7 +236,7 @@ func requestedCheckpoints(b base) (f finding.Finding) {
 		return f
 	}
 	rate := units.Rate(float64(b.peak.WAL) / max(b.peak.Measured.Seconds(), 1e-9))
-	return b.Finds("%s by WAL and %d by time at %v of WAL: for one every %s max_wal_size would be %v.",
+	return b.Finds("%s triggered by WAL and %d by time, at %v of WAL: for one every %s, max_wal_size would have to be %v.",
 		text.Plural(b.peak.Requested, "checkpoint"), b.peak.Timed, rate, b.CheckpointTimeout,
 		result.LogForTimeout(rate, b.CheckpointTimeout))
 }

@@ -39,7 +39,7 @@ func TestFineIsWhatWasJudged(t *testing.T) {
 	}{
 		"discard on a device that takes none": {"PL208", func(c *diagnose.Case) {
 			c.Topology.Targets[0].Mount.Options = []string{"rw", "discard"}
-		}, []string{"/data is mounted with discard, which does nothing: md0 takes none"}},
+		}, []string{"/data is mounted with discard, which does nothing: md0 accepts none"}},
 		"mount options that are not known": {"PL208", func(c *diagnose.Case) { c.Topology.Targets[0].Mount.Options = nil }, nil},
 		"a chunk larger than what drives take": {"PL304", queues(func(q *block.Queue) {
 			q.MaxSectors, q.MaxHWSectors = 32*units.KiB, 32*units.KiB

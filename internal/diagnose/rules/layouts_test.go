@@ -410,9 +410,9 @@ func TestWordsByCase(t *testing.T) {
 		judge(name, c)
 	}
 	for key, want := range map[string]string{
-		"raid0 PL210": "striped over fewer", "raid1 PL210": "is unused",
+		"raid0 PL210": "striped over fewer members", "raid1 PL210": "is unused",
 		"vda PL209": "Leave queue/write_cache", "sda PL209": "power-loss protection",
-		"name PL312": "fstab mounts by a name", "waits PL312": "a boot waits",
+		"name PL312": "fstab mounts by a name", "waits PL312": "booting waits",
 	} {
 		if !strings.Contains(said[key], want) {
 			t.Errorf("%s: %q lacks %q", key, said[key], want)

@@ -27,14 +27,14 @@ func TestTraps(t *testing.T) {
 	}{
 		{"striped round 16, drives declared", "PL401", finding.Invalid, "within 42 µs, but the drive needs 77 µs"},
 		{"striped round 16, as imported", "PL401", finding.Warn, "A tenth of the reads returned within 23 µs, faster than flash"},
-		{"striped, as mounted", "PL207", finding.Fail, "/opt/fio/t0 and /opt/fio/t1: they are one filesystem, and md1 is not mounted at all"},
+		{"striped, as mounted", "PL207", finding.Fail, "/opt/fio/t0 and /opt/fio/t1: these are one filesystem, but md1 is not mounted at all"},
 		{"striped, as mounted", "PL203", finding.Warn, "sw=8 (a stripe of 512 KiB), but md0 has 4 data members"},
 		{"striped, as mounted", "PL208", finding.Warn, "discard"},
 		{"striped round 15, drives declared", "PL503", finding.Warn, "3,733 MiB/s (3,915 MB/s)"},
 		{"striped round 15, drives declared", "PL503", finding.Warn, "32.6 %"},
 		{"striped round 15, as imported", "PL206", finding.Info, "28 KiB on chunks of 512 KiB become 1.0469 volume I/Os"},
 		{"raid0 of gp2, deep writes as imported", "PL204", finding.Info, "nvme2n1 and nvme4n1 take 7.39 ms and 6.58 ms per request"},
-		{"raid0 of gp2, all four runs", "PL501", finding.Warn, "With 16 I/Os in flight at 601 µs each, 26,618 IOPS is the most possible (26,598 measured); the hardware allows 36,000"},
+		{"raid0 of gp2, all four runs", "PL501", finding.Warn, "With 16 I/Os in flight at 601 µs each, 26,618 IOPS is the most that is possible (26,598 measured); the hardware allows 36,000"},
 		{"c6a.xlarge, writes", "PL601", finding.Warn, "burst of at most 30 min: c6a.xlarge sustains 6,000 IOPS"},
 		{"c6a.xlarge, 45 min at the burst", "PL601", finding.Warn, "the assumed limit or time is wrong"},
 		{

@@ -180,7 +180,7 @@ func undelivered(m measurement) (f fault) {
 	if unseen || float64(most) >= sawAll*float64(read.Bytes) {
 		return f
 	}
-	return m.Finds("fio read %s, and the devices did %s, which carry at most %s: memory answered the others.",
+	return m.Finds("fio read %s, but the devices did only %s, which carry at most %s: the others were served from memory.",
 		read.Bytes, text.Plural(counted, "read"), most).As(finding.Invalid).
 		Saw("reads of the devices", counted,
 			finding.Says("at least %v of %s", uint64(read.Bytes/largestRequest), largestRequest),
@@ -264,8 +264,8 @@ func tooFast(m measurement, s side) (f fault) {
 	if s.Submitted() && severity == finding.Invalid && s.what == "writes" && half >= copyTime(s) && s.Bytes > fitsMemory {
 		mean := time.Duration(max(s.Lat.Mean, s.Slat.Mean+s.Clat.Mean)) // fio has no percentiles of submissions
 		return m.Finds("The writes were done when their submission returned, as copies to memory are, but they took %s on "+
-			"average, longer than a copy: they waited until older ones were written, and what memory holds at the end is "+
-			"in the rate.", mean).As(finding.Warn).
+			"average, longer than a copy: they waited until older ones were written, and what memory holds at the end counts "+
+			"towards the rate.", mean).As(finding.Warn).
 			Titled("writes went through the page cache").
 			Advise("Measure with direct=1, or with a sync at the end.").
 			Saw("mean latency of the writes", mean, "less than "+text.Duration(copyTime(s))+" for a copy",
@@ -380,7 +380,7 @@ func keptInMemory(m measurement, s side) (f fault) {
 	if !pre {
 		f.Severity = finding.Warn
 		f.Say("The parts of the files that memory held were kept (invalidate=0), and half of the reads took %s "+
-			"while the jobs computed %v of the time: most likely memory answered them.", half, cpu)
+			"while the jobs used the CPU %v of the time: most likely, they were served from memory.", half, cpu)
 		f.Evidence[0] = finding.Evidence{What: "invalidate", Found: "0", Expected: "1", Where: "the job's options"}
 	}
 	return f
@@ -418,7 +418,8 @@ func copied(m measurement) (f fault) {
 		if wait >= driveSpeed {
 			continue
 		}
-		f := m.Finds("The jobs compute %v of the time and have one I/O at a time, so each of the %s waited for %s "+
+		f := m.Finds("The jobs use the CPU %v of the time and have one I/O in flight at a time, so each of the %s "+
+			"waited for %s "+
 			"at most: memory answered them (a page cache, or ZFS's own).", cpu, s.what,
 			max(wait, time.Nanosecond)).As(finding.Invalid).
 			Saw("time left to wait for a drive", text.Duration(max(wait, time.Nanosecond))+" an I/O",
@@ -478,7 +479,8 @@ func calledMemory(_ *facts, m measurement) (f fault) {
 		return f
 	}
 	line := fmt.Sprintf("line %d", m.Memory)
-	return m.Finds("The text speaks of a RAM disk (%s): if that was measured, the figures are not the storage's.", line).
+	return m.Finds("The text mentions a RAM disk (%s): if that was measured, the figures are not those of the "+
+		"storage.", line).
 		Saw("RAM disk", line, "", m.Source)
 }
 

@@ -197,9 +197,10 @@ func syncsLeftOut(m measurement) (f fault) {
 	if printed <= 0 || float64(printed) >= printedPart*float64(operation) {
 		return f
 	}
-	return m.Finds("A write and its share of the syncs take %s, of which %s were printed: no sync is in the latency.",
+	return m.Finds("A write and its share of the syncs take %s, of which only %s was reported: the latency "+
+		"does not include the sync.",
 		operation, printed).
-		Advise("Read jobs / IOPS, the time of a whole operation").
+		Advise("Use jobs / IOPS, the time of a whole operation").
 		Saw("time of an operation", operation, text.Duration(printed)+" as printed", "jobs ÷ IOPS")
 }
 
@@ -209,9 +210,9 @@ func noSyncs(m measurement) (f fault) {
 	if !known || half <= 0 || half >= systemCall {
 		return f
 	}
-	return m.Finds("Half of the syncs took %s or less, less than any call of the kernel: nothing was flushed in them.",
+	return m.Finds("Half of the syncs took %s or less, faster than any system call: they flushed nothing.",
 		half).
-		Advise("Read jobs / IOPS, the time of a whole operation").
+		Advise("Use jobs / IOPS, the time of a whole operation").
 		Saw("latency of half of the syncs", half, "at least "+text.Duration(systemCall), "fio, sync")
 }
 
@@ -232,9 +233,10 @@ func allSubmission(m measurement) (f fault) {
 			continue
 		}
 		slat := time.Duration(s.Slat.Mean)
-		return m.Finds("Of the %s that each of the %s takes, %s are its submission: the clat of %s is not the storage's.",
+		return m.Finds("Of the %s that each of the %s takes, %s is spent in submission: the clat of %s is not "+
+			"that of the storage.",
 			time.Duration(whole), s.what, slat, time.Duration(s.Clat.Mean)).
-			Advise("Read lat, the whole of an I/O, instead of clat").
+			Advise("Use lat, which covers the whole I/O, instead of clat").
 			Saw("slat of the "+s.what, slat, "below "+text.Percent(submitting)+" of lat", "fio, slat + clat")
 	}
 	return f

@@ -117,7 +117,7 @@ func oneByOne(m measurement) (f fault) {
 	switch {
 	case m.All(func(w fio.Workload) bool { return w.Engine == "libaio" && w.Buffered }):
 		f.Severity = finding.Warn
-		f.Say("Of %d I/Os asked for, %s were really in flight: without direct=1 libaio waits for each in its "+
+		f.Say("Of %d I/Os asked for, %s were actually in flight: without direct=1, libaio waits for each in its "+
 			"submission.", asked, units.Number(min(busy, float64(jobs))))
 		f = f.Regardless() // of whether the storage or memory answered
 	case held > 0:

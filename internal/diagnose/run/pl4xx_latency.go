@@ -149,9 +149,9 @@ func slowShare(_ *facts, m measurement) (f fault) {
 	f = m.Finds("%s of all I/Os took longer than %s.", says, slowIO).
 		Saw("I/Os above "+text.Duration(slowIO), says, "below "+text.Percent(slowMany), share.How)
 	if submission, late := collectedLate(m); late {
-		f.Say("%s of all I/Os took longer than %s until fio picked them up; each was done when its submission returned, "+
+		f.Say("%s of all I/Os waited longer than %s until fio reaped them; each was complete when its submission returned, "+
 			"after %s (PL407).", says, slowIO, submission)
-		f.Fix = "Read the time of a submission as that of an I/O; see PL407 for why they were not in flight together."
+		f.Fix = "Take the time of a submission as that of its I/O; see PL407 for why they were not in flight together."
 	}
 	f.Message = text.Sentence(f.Message)
 	return f

@@ -48,7 +48,8 @@ func fullJobs(m measurement) (f fault) {
 			continue
 		}
 		f.Say("Each job of %s keeps a core %v busy.", cmp.Or(j.Name, "the row"), use)
-		f = f.Saw(strings.TrimSpace("CPU of job "+j.Name), userAndSystem(j), "below "+text.Percent(diagnose.CoreFull)+" of a core", "fio")
+		f = f.Saw(strings.TrimSpace("CPU of job "+j.Name), userAndSystem(j),
+			"below "+text.Percent(diagnose.CoreFull)+" of a core", "fio")
 	}
 	return f
 }
@@ -135,7 +136,7 @@ func dirtyStall(_ *facts, m measurement) (f fault) {
 		Saw("most under writeback", h.WritebackMax, "below "+muchWriteback.String(), "/proc/meminfo, telemetry").
 		Saw("stalled seconds", stalls, "0", "per-second series").
 		Run("sync").Run("sysctl -w vm.dirty_bytes=268435456 vm.dirty_background_bytes=67108864")
-	const most = "Up to %s were under writeback at once, "
+	const most = "Up to %s was under writeback at once, "
 	switch {
 	case stalls > 0:
 		f.Say(most+"and in %d of %d seconds IOPS fell below %v of the median.", h.WritebackMax, stalls, len(rates),
@@ -176,7 +177,7 @@ func otherIO(_ *facts, m measurement) (f fault) {
 		if more < strangeRate || float64(device-own) < max(strange*float64(own), strangeAll*all) {
 			return
 		}
-		f.Say("Something other than fio did %s of %s on %s (%s).", what, device-own, d.Name, more)
+		f.Say("Something other than fio caused %s of %s on %s (%s).", what, device-own, d.Name, more)
 		if float64(device-own) >= foreignIO*all && !m.Reached() {
 			f.Severity = finding.Invalid
 		}
@@ -253,7 +254,7 @@ func othersCounted(m measurement) (f fault) {
 	if counted <= twice*own {
 		return f
 	}
-	return m.Finds("%s did %v I/Os while fio made %v: others used it.", disk.Name, counted,
+	return m.Finds("%s did %v I/Os while fio made %v: other programs used it too.", disk.Name, counted,
 		own).As(finding.Warn).
 		Saw("I/Os of "+disk.Name, finding.Says("%v reads, %v writes", disk.Reads, disk.Writes),
 			finding.Says("%v and %v by fio", m.Total.Read.N, m.Total.Write.N), "disk statistics of fio")

@@ -46,7 +46,7 @@ func tooShort(_ *facts, m measurement) (f fault) {
 	if n == 0 { // quoted without its counts
 		did = m.Bytes().String()
 	}
-	start := m.Finds("%s in %s is how a run starts, not what the storage carries.", did, m.Measured)
+	start := m.Finds("%s in %s shows how a run starts, not what the storage carries.", did, m.Measured)
 	severity := finding.Warn
 	clocked := m.Program != "ioping"               // it rests between its I/Os, and its time is that of the I/Os alone
 	quoted := m.Lacks(part.AllJobs, part.AllSides) // what else was done is not known
@@ -189,7 +189,7 @@ func unsynced(_ *facts, m measurement) (f fault) {
 	}
 	shown := ""
 	if m.Lacks(part.DiskStats) {
-		shown = ", and no disk statistics show them arrive"
+		shown = ", and no disk statistics show them arriving"
 	}
 	return m.Finds("The %s that were written went through the page cache (no direct=1), and nothing synced them%s: "+
 		"a write may be done before the storage has it, and at the end memory may still hold some.", wrote.Bytes, shown).

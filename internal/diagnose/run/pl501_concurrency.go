@@ -32,7 +32,7 @@ func concurrencyBound(c *facts, m measurement) (f fault) {
 	if asked == 1 {
 		each = ""
 	}
-	most := fmt.Sprintf("With %s in flight at %s%s, %s IOPS is the most possible (%s measured)",
+	most := fmt.Sprintf("With %s in flight at %s%s, %s IOPS is the most that is possible (%s measured)",
 		text.Plural(asked, "I/O"), units.Latency(mean), each, possible, m.IOPS())
 	f = m.Finds("%s", most+".").
 		Saw("I/Os in flight ÷ latency", fmt.Sprintf("%d ÷ %s = %s IOPS", asked, units.Latency(mean), possible),
@@ -54,10 +54,10 @@ func concurrencyBound(c *facts, m measurement) (f fault) {
 			text.Plural(second.InFlight(), "I/O"), second.IOPS()), "", "fio, the same run")
 	default:
 		f.Title = "one depth is not enough to tell what limits the run"
-		f.Say("%s IOPS with %s in flight at %s each: this holds at any limit, so one depth cannot tell "+
+		f.Say("%s IOPS with %s in flight at %s each: this is true at any limit, so one depth cannot tell "+
 			"whether concurrency or the storage limits the run.", m.IOPS(), text.Plural(asked, "I/O"), units.Latency(mean))
-		f.Fix = "Measure with twice the depth: if IOPS grow, concurrency limits; if latency doubles instead, " +
-			"something else does."
+		f.Fix = "Measure at twice the depth: if IOPS rise, concurrency is the limit; if latency doubles instead, " +
+			"something else is."
 		f.Commands = []string{twiceTheDepth(m)}
 	}
 	return f

@@ -199,7 +199,7 @@ func gaps(m measurement) (f fault) {
 	if !couldStall(m, d, none) {
 		return f
 	}
-	f = m.Finds("During about %s of %s nothing completed.", none, d.Runtime).
+	f = m.Finds("For about %s of %s, nothing completed.", none, d.Runtime).
 		Saw("half-second periods with an I/O", d.IOPSSamples.N, int(math.Round(halves)),
 			"fio, samples of IOPS: it takes none where nothing completes")
 	if most := longest(d); most > 0 {

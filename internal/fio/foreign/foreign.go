@@ -537,7 +537,7 @@ func (j *job) settle(p program, o *fio.Output) {
 	if !did(j.Read) && !did(j.Write) && did(j.any) {
 		if *to = j.any; j.side == "" || j.side == "rw" {
 			to.Unknown = true
-			o.Doubt("whether they were reads or writes %s does not say here", p.name)
+			o.Doubt("%s does not say here whether they were reads or writes", p.name)
 		}
 	}
 	j.sample(to)

@@ -300,7 +300,7 @@ func byColumn(head []string, rows [][]string, title string, from int) (outs []*f
 				Format: fio.Text, Table: true, Title: j.Name, Line: from, End: from + len(rows), Jobs: []fio.Job{j},
 				Goals: goals(rows, expected),
 				Doubts: append(unclear,
-					"these are figures that a table in the text states, without fio's output: nobody can check them"),
+					"these figures come from a table in the text, without fio's output: they cannot be checked"),
 			})
 		}
 	}

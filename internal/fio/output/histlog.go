@@ -45,7 +45,7 @@ func readHistLog(r io.Reader, base string, out *fio.Output, row int) error {
 	}
 	s.into(out, base)
 	if s.garbage {
-		out.Doubt("%s: it holds counts that cannot be, as fio before 3.17 wrote them, so nothing in it counts", base)
+		out.Doubt("%s: it holds impossible counts, as fio before 3.17 wrote them, so all of it is ignored", base)
 		return nil
 	}
 	width, unit := histScale(s.columns)

@@ -135,8 +135,8 @@ func readLog(r io.Reader, base, kind string, out *fio.Output, row int) (known bo
 			}
 			// The spread of means is not that of I/Os, and no percentile of them is one.
 			*l = fio.Latency{Mean: mean}
-			out.Doubt("%s: %s: entries are of windows (log_avg_msec), not of single I/Os: their mean is given, and no "+
-				"percentiles, which single I/Os would be needed for", base, fio.DirectionNames[d])
+			out.Doubt("%s: %s: entries are averages over windows (log_avg_msec), not single I/Os: their mean is given, but no "+
+				"percentiles, which would need single I/Os", base, fio.DirectionNames[d])
 		}
 	}
 	return known, nil

@@ -145,8 +145,8 @@ func refuseTangled(outs []*fio.Output, tangles []int) (kept []*fio.Output) {
 		}
 		if slices.ContainsFunc(tangles, func(at int) bool { return at >= from-nextTo && at <= end+nextTo }) {
 			kept = append(kept, &fio.Output{Format: fio.Text, Line: from, End: end, Unread: []fio.Unread{{
-				Line: from, Text: "outputs that were printed at once, line by line",
-				Why: "which figure is of which run is not known: give each a file, or a prefix to each of its lines",
+				Line: from, Text: "several outputs, interleaved line by line",
+				Why: "it is not known which figure belongs to which run: give each run its own file, or prefix each of its lines",
 			}}})
 		} else {
 			kept = append(kept, byLine[:n]...)

@@ -81,7 +81,7 @@ func (w *Work) Mdadm(uuid string) {
 	}
 	if want.Clean {
 		argv = append(argv, "--assume-clean")
-		about += ", without a first copy, for all members are blank"
+		about += ", without an initial copy, because all members are blank"
 	}
 	w.Add(Step{
 		Title:   "create " + top + ": " + about,
@@ -154,7 +154,7 @@ func (w *Work) VolumeGroup() {
 	}
 	if want.Clean {
 		argv = append(argv, "--nosync")
-		about += ", without a first copy, for all members are blank"
+		about += ", without an initial copy, because all members are blank"
 	}
 	lv := group + "/" + w.Array
 	w.Add(Step{

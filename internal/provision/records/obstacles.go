@@ -28,7 +28,7 @@ type Obstacle struct {
 type Obstructed struct{ Obstacles []Obstacle }
 
 func (o *Obstructed) Error() string {
-	return "nothing was touched, for there is more than apply made: " + strings.Join(o.Lines(), "; ")
+	return "nothing was touched, because there is more than apply made: " + strings.Join(o.Lines(), "; ")
 }
 
 // Lines are the obstacles, a sentence each, with how it may be given up.

@@ -29,7 +29,8 @@ func Settle(d *topology.DeclaredArray) (Want, error) {
 	}
 	n := len(d.Volumes)
 	if n == 0 || d.Each {
-		return Want{}, errors.New("which volumes is not said; name them by serial, id or by-id path, or say count and " +
+		return Want{}, errors.New("the volumes are not specified; name them by serial, id or by-id path, or give " +
+			"a count and " +
 			"size, such as 4 x gp2 3000GiB")
 	}
 	w := Want{
@@ -43,7 +44,7 @@ func Settle(d *topology.DeclaredArray) (Want, error) {
 	case topology.NoLevel:
 		return w, fmt.Errorf("its level is missing; say raid10, raid0 or another for %d volumes", n)
 	case topology.Linear:
-		return w, errors.New("level linear uses one volume after the other; plimsoll builds none: say raid0")
+		return w, errors.New("level linear uses one volume after the other, and plimsoll does not build it: say raid0")
 	case topology.Single:
 		if w.Using == "md" {
 			w.Using = ""
@@ -121,7 +122,7 @@ func (w *Want) filesystem(f *topology.DeclaredFilesystem) error {
 	}
 	if f.Mount == "" {
 		if f.Owner != "" || f.Mode != "" || len(f.Options) > 0 {
-			return errors.New("options, owner and mode are of a mount point, and none is given")
+			return errors.New("options, owner and mode apply to a mount point, but none is given")
 		}
 	} else if err := w.mountAt(f.Mount); err != nil {
 		return err
@@ -135,7 +136,7 @@ func (w *Want) filesystem(f *topology.DeclaredFilesystem) error {
 			)
 		}
 	} else if f.StripeUnit > 0 || f.StripeData > 0 {
-		return fmt.Errorf("su and sw are of striped arrays; %s has no stripe: leave them out", w.Level)
+		return fmt.Errorf("su and sw apply to striped arrays; %s has no stripe: leave them out", w.Level)
 	}
 	options := slices.Clone(f.Options)
 	if len(options) == 0 {

@@ -244,7 +244,7 @@ func TestDifferences(t *testing.T) {
 		t.Error(broken)
 	}
 	refused := &Obstructed{Obstacles: []Obstacle{{Array: "t", What: "a is in use"}, {Array: "t", What: "b", Name: "/dev/b", Serial: "S"}, {Array: "u", What: "c", Name: "g"}}}
-	if got := refused.Error(); got != "nothing was touched, for there is more than apply made: t: a is in use; t: b; if it may be lost: "+
+	if got := refused.Error(); got != "nothing was touched, because there is more than apply made: t: a is in use; t: b; if it may be lost: "+
 		"--destroy /dev/b --serial S; u: c; if it may be lost: --destroy g" {
 		t.Error(got)
 	}

@@ -200,9 +200,9 @@ func TestWantsOfAFilesystem(t *testing.T) {
 		"sunit":              {striped, topology.DeclaredFilesystem{Mount: "/d", Options: []string{"sunit=8"}}, "option sunit=8", true},
 		"swidth":             {striped, topology.DeclaredFilesystem{Mount: "/d", Options: []string{"swidth=8"}}, "option swidth=8", true},
 		"stripe":             {striped, topology.DeclaredFilesystem{Mount: "/d", Options: []string{"stripe=8"}}, "option stripe=8", true},
-		"owner of nothing":   {striped, topology.DeclaredFilesystem{Owner: "a"}, "are of a mount point, and none is given", true},
-		"mode of nothing":    {striped, topology.DeclaredFilesystem{Mode: "0700"}, "are of a mount point, and none is given", true},
-		"options of nothing": {striped, topology.DeclaredFilesystem{Options: []string{"noatime"}}, "are of a mount point, and none is given", true},
+		"owner of nothing":   {striped, topology.DeclaredFilesystem{Owner: "a"}, "apply to a mount point, but none is given", true},
+		"mode of nothing":    {striped, topology.DeclaredFilesystem{Mode: "0700"}, "apply to a mount point, but none is given", true},
+		"options of nothing": {striped, topology.DeclaredFilesystem{Options: []string{"noatime"}}, "apply to a mount point, but none is given", true},
 		"owner":              {striped, topology.DeclaredFilesystem{Mount: "/d", Owner: "a:b:c"}, "want user or user:group", true},
 		"label":              {striped, topology.DeclaredFilesystem{Label: "a b"}, "label", true},
 		"option text":        {striped, topology.DeclaredFilesystem{Mount: "/d", Options: []string{"a b"}}, "option", true},
@@ -257,12 +257,12 @@ func TestSettledWants(t *testing.T) {
 		"raid5, assumed clean": {topology.DeclaredArray{Level: "raid5", AssumeClean: true, Volumes: volumes(5)}, Want{}, "the parity of raid5 would be wrong"},
 		"raid1, assumed clean": {topology.DeclaredArray{Level: "raid1", AssumeClean: true, Volumes: volumes(2)}, Want{Level: "raid1", Copies: 2, Data: 1, Using: "md", Clean: true, Volumes: "A, B"}, ""},
 		"no level":             {topology.DeclaredArray{Volumes: volumes(2)}, Want{}, "its level is missing"},
-		"linear":               {topology.DeclaredArray{Level: "linear", Volumes: volumes(2)}, Want{}, "plimsoll builds none"},
+		"linear":               {topology.DeclaredArray{Level: "linear", Volumes: volumes(2)}, Want{}, "plimsoll does not build it"},
 		"a segment":            {topology.DeclaredArray{Level: "raid0", Segment: "raid0", Using: "lvm", Volumes: volumes(2)}, Want{Level: "raid0", Data: 2, Using: "lvm", Group: "t", Segment: "raid0", Chunk: 64 * k, Volumes: "A, B"}, ""},
 		"a segment elsewhere":  {topology.DeclaredArray{Level: "raid1", Segment: "raid0", Using: "lvm", Volumes: volumes(2)}, Want{}, "segment raid0 goes with level raid0, not raid1"},
 		"a group's name":       {topology.DeclaredArray{Level: "raid0", Using: "lvm", VolumeGroup: "a b", Volumes: volumes(2)}, Want{}, "volume_group"},
-		"no volumes":           {topology.DeclaredArray{}, Want{}, "which volumes is not said"},
-		"each":                 {topology.DeclaredArray{Each: true, Volumes: volumes(1)}, Want{}, "which volumes is not said"},
+		"no volumes":           {topology.DeclaredArray{}, Want{}, "the volumes are not specified"},
+		"each":                 {topology.DeclaredArray{Each: true, Volumes: volumes(1)}, Want{}, "the volumes are not specified"},
 	} {
 		c.d.Name = "t"
 		got, err := Settle(&c.d)

@@ -44,7 +44,8 @@ func Compare(t *compare.Table) *page.Document {
 		d.Add(work(t, i)) // its figures stand in one table with the others'
 	}
 	d.Add(page.Sentences(t.Apart...), page.Lead("note", t.Notes...))
-	d.Foot = []page.Note{page.Sentences("An interval over rounds holds the true figure in 95 of 100 comparisons. p is " +
+	d.Foot = []page.Note{page.Sentences("An interval over rounds contains the true figure in 95 of 100 " +
+		"comparisons. p is " +
 		"corrected for all figures that are tested (Holm). A change is labelled only if repeated rounds support it.")}
 	return d
 }

@@ -56,14 +56,15 @@ func liveLines(f *live.Facts, a *live.Answer) []string {
 	var lines text.Lines
 	switch {
 	case a.Answer == live.CannotSee && a.Device == "":
-		why := cmp.Or(f.Blind, "nothing could be looked at")
-		lines = []string{fmt.Sprintf("What makes %s slow cannot be seen: %s.", f.Path, why)}
+		why := cmp.Or(f.Blind, "nothing could be examined")
+		lines = []string{fmt.Sprintf("Cannot tell what makes %s slow: %s.", f.Path, why)}
 		if r := f.Remote; r != nil {
-			lines.Say("  %s requests per second; a round trip takes %s, %s with the wait here.",
+			lines.Say("  %s requests per second; a round trip takes %s, or %s including the wait on this machine.",
 				units.Number(r.IOPS), r.RTT, r.Exec)
 		}
 	case a.Answer == live.CannotSee:
-		lines = []string{fmt.Sprintf("Tasks wait on %s, but what they wait for could not be seen: run it as root.", f.Path)}
+		lines = []string{fmt.Sprintf("Tasks wait on %s, but what they wait for could not be seen: run plimsoll as "+
+			"root.", f.Path)}
 		lines = append(lines, liveBody(a)...)
 	case len(a.Causes) == 0:
 		lines = liveNothing(f, a)

@@ -113,7 +113,7 @@ func sumLine(s *live.Sum) string {
 	add(s.Theirs, "theirs", theirs(s))
 	add(s.Yours, "yours", counts(s.Of(live.Yours)))
 	add(s.Here, "of this machine", counts(s.Of(live.Here)))
-	add(s.Unknown, "slow for an unknown cause", counts(s.Of(live.Unknown)))
+	add(s.Unknown, "slow for an unknown reason", counts(s.Of(live.Unknown)))
 	parts.Say("%s fine", text.Count(s.Fine))
 	return text.Plural(s.Minutes, "minute") + ": " + strings.Join(parts, ", ") + "."
 }
@@ -122,8 +122,8 @@ func sumLine(s *live.Sum) string {
 func theirs(s *live.Sum) string {
 	n := s.Theirs - s.Silent
 	return text.Join(", ",
-		words.When(n > 0, text.Count(n)+" below 90 % of a volume's stated rate while I/Os waited in it"),
-		words.When(s.Silent > 0, text.Count(s.Silent)+" without an answer"))
+		words.When(n > 0, text.Count(n)+" below 90 % of a volume's stated rate while I/Os waited on it"),
+		words.When(s.Silent > 0, text.Count(s.Silent)+" without a response"))
 }
 
 func counts(all []live.CodeMinutes) string {

@@ -27,11 +27,11 @@ func Start(t *topology.Topology, have Here) *page.Document {
 	)}
 	next := page.Captioned("what to do now", "<, <")
 	next.Add("plimsoll why .", "whether the storage is slow now, and why (5 s)")
-	next.Add("plimsoll check .", "whether it is set up right")
+	next.Add("plimsoll check .", "whether it is set up correctly")
 	if have.Fio != "" {
 		next.Add("plimsoll run quick", "what it can carry: a few minutes, in its own files")
 	} else {
-		next.Add("plimsoll import FILE", "what somebody's fio output says")
+		next.Add("plimsoll import FILE", "what someone else's fio output says")
 	}
 	d.Add(missing, next, page.Sentences("All commands: plimsoll --help"))
 	return d

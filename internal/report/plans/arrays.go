@@ -17,7 +17,7 @@ import (
 // Plan is the document of what apply would do: how many steps first, then each with its commands,
 // what it affects and how it is undone.
 func Plan(p *provision.Plan) *page.Document {
-	d := page.New("plan", "Every step is done; apply only checks that all is in place", "plan", p)
+	d := page.New("plan", "Every step is done; apply only checks that everything is in place", "plan", p)
 	d.Records = stepRecords(p)
 	if n := p.Steps(); n > 0 {
 		d.Head.Word = text.Plural(n, "step") + " to do"
@@ -28,7 +28,7 @@ func Plan(p *provision.Plan) *page.Document {
 	for i, a := range p.Grown {
 		s := page.Section{
 			Anchor: fmt.Sprintf("g%d", i),
-			Title:  a.Array + ": to use what its volumes have grown by, in this order",
+			Title:  a.Array + ": to use the space that its volumes have gained, in this order",
 		}
 		for n, st := range a.Steps {
 			lines := stepLines(a, st)

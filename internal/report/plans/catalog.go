@@ -84,7 +84,7 @@ func catalog(now time.Time) *page.Document {
 	}
 	d.Records = all
 	d.Add(types, models, page.Sentences("Machine types: "+strings.Join(counts, ", ")+
-		". Part of a name lists those that contain it: plimsoll catalog c8g"), priceSources(now))
+		". Give part of a name to list those that contain it: plimsoll catalog c8g"), priceSources(now))
 	return d
 }
 
@@ -108,8 +108,8 @@ func volumeType(v cloud.VolumeType, now time.Time) *page.Document {
 	}
 	rules.Say("latency: %s", v.Latency)
 	if v.Counted > 0 {
-		rules.Say("an I/O counts once for each %v or part of it%s", v.Counted,
-			words.When(v.Merges, "; sequential I/Os are merged up to that size first, as best the volume can"))
+		rules.Say("an I/O counts once for each %v or part thereof%s", v.Counted,
+			words.When(v.Merges, "; sequential I/Os are merged up to that size first, as far as the volume can"))
 	}
 	more := page.Note{Title: "More limits", Level: page.Detail, Of: "more limits"}
 	if n := len(rules.Lines); n > mostRules {

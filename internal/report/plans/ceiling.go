@@ -351,7 +351,7 @@ var remedies = map[ceiling.Kind]string{
 func (o Outlook) remedy(t *topology.Topology, b *ceiling.Bound) string {
 	switch {
 	case b.Pool:
-		return "use larger volumes, for they share one allowance, or another type"
+		return "use larger volumes, since they share one allowance, or another type"
 	case b.Kind == ceiling.VolumeIOPS:
 		return o.volumes(t, moreIOPS, "use more volumes, or more IOPS per volume")
 	case b.Kind == ceiling.VolumeRate:

@@ -128,13 +128,13 @@ func demandNotes(v demandView, assumed bool) []string {
 	for _, s := range v.Streams {
 		if b := s.Burst; b != nil {
 			day := time.Duration(s.Duty() * float64(24*time.Hour))
-			notes.Say("%s bursts for %s every %s, %s times a day: %s a day in all%s.",
+			notes.Say("%s bursts for %s every %s, %s times a day: %s a day in total%s.",
 				s.Name, text.Duration(b.For), text.Duration(b.Every),
 				units.IOPS(float64(24*time.Hour)/float64(b.Every)), text.Duration(day.Round(time.Minute)),
 				words.When(day > burstDay, ", more than the 30 min that a cloud machine's full burst lasts"))
 		}
 		if least := s.Latency.Smallest(); least > 0 && least < 300*time.Microsecond {
-			notes.Say("%s wants %v: no network volume answers so fast, only local drives do.", s.Name,
+			notes.Say("%s wants %v: no network volume answers that fast; only local drives do.", s.Name,
 				units.LatencyOf(least))
 		}
 	}

@@ -59,7 +59,7 @@ func DryRun(p bench.Plan) *page.Document {
 	}
 	d := page.New("dry run", "Nothing was run", "dry_run", data)
 	d.Add(blocks...)
-	d.Add(page.Sentences(fmt.Sprintf("%s, %s in all with cooldowns, after the files are prefilled",
+	d.Add(page.Sentences(fmt.Sprintf("%s, %s in total with cooldowns, after the files are prefilled",
 		text.Several(p.Suite.Scenarios, "scenario"), text.Duration(sum.Round(time.Second)))))
 	d.Records = rows
 	return d

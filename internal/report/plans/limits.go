@@ -55,7 +55,7 @@ func (l *Limited) Differences() []string {
 // Limits is the document of limits to set: the numbers with their sources, then the lines in each form.
 func Limits(l *Limited, check bool) *page.Document {
 	d := page.New("limits", "", "limits", l)
-	numbers, values := page.NewTable("<limit, per second, <of what is sustained"), map[string]string{}
+	numbers, values := page.NewTable("<limit, per second, <share of what is sustained"), map[string]string{}
 	var sources []string
 	for _, a := range l.Allowed {
 		values[a.Key], sources = fmt.Sprint(a.Value), text.Once(sources, words.Origin(a.Of.Origin))
@@ -105,7 +105,8 @@ func Limits(l *Limited, check bool) *page.Document {
 		unit = append(unit, text.ShellLine(set))
 	}
 	if l.V1 {
-		d.Add(page.Lead("note", "version 1 control groups, as used here, do not limit buffered writes; use version 2"),
+		d.Add(page.Lead("note", "version 1 control groups, which this machine uses, do not limit buffered writes; "+
+			"use version 2"),
 			page.Code{Title: "version 1", Lines: v1})
 	} else {
 		d.Add(page.Code{Title: "io.max (until the next boot)", Lines: v2})

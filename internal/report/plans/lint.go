@@ -110,7 +110,7 @@ func Lint(l Linted) *page.Document {
 		blocks = append(blocks, &p)
 	}
 	for at, all := range lines {
-		first[at].Evidence.Add("the same in lines", strings.Join(all, ", "), "", "")
+		first[at].Evidence.Add("also on lines", strings.Join(all, ", "), "", "")
 	}
 	for _, p := range blocks {
 		d.Add(*p)
@@ -123,7 +123,7 @@ func Lint(l Linted) *page.Document {
 	var note page.Note
 	for _, rule := range slices.Sorted(slices.Values(more.Heads)) {
 		slices.Sort(more.Of[rule])
-		note.Say("%s: the same in %s", rule, text.Plural(len(slices.Compact(more.Of[rule])), "more document"))
+		note.Say("%s: also in %s", rule, text.Plural(len(slices.Compact(more.Of[rule])), "more document"))
 	}
 	note.Lines = append(note.Lines, passedOver(data.Passed)...)
 	d.Add(note)

@@ -35,7 +35,7 @@ func TestRemediesByTypeOfVolume(t *testing.T) {
 		}
 	}
 	pool := &ceiling.Bound{Kind: ceiling.VolumeIOPS, Pool: true}
-	if got := (Outlook{}).remedy(&topology.Topology{}, pool); got != "use larger volumes, for they share one allowance, or another type" {
+	if got := (Outlook{}).remedy(&topology.Topology{}, pool); got != "use larger volumes, since they share one allowance, or another type" {
 		t.Error(got)
 	}
 	if got := (Outlook{}).remedy(&topology.Topology{}, &ceiling.Bound{Kind: ceiling.Concurrency}); got != "keep more I/Os in flight, or reduce latency" {

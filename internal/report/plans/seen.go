@@ -32,7 +32,7 @@ func SeenLines(all []workload.Seen) []string {
 				text.Duration(s.Burst.Every), s.Top.Rate, s.Base.Rate)
 		}
 		if s.Full > 0.01 {
-			lines.Say("  At its largest rate with a long queue for %s of the time.", text.Percent(s.Full))
+			lines.Say("  It ran at its highest rate, with a long queue, for %s of the time.", text.Percent(s.Full))
 		}
 	}
 	return lines

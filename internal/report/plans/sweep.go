@@ -104,12 +104,12 @@ func knees(points []ceiling.Point, a ceiling.Axes) []string {
 		}
 		switch {
 		case p.BS != q.BS:
-			all.Say("Knee between %v and %v: %s limits below, %s above.", p.BS, q.BS, p.LimitedBy, q.LimitedBy)
+			all.Say("Knee between %v and %v: the limit below it is %s, above it %s.", p.BS, q.BS, p.LimitedBy, q.LimitedBy)
 		case p.Depth != q.Depth && !grid: // in a grid the letters show it
-			phrase := fmt.Sprintf("Knee at bs %v between depth %d and %d: %s limits below, %s above.",
+			phrase := fmt.Sprintf("Knee at bs %v between depth %d and %d: the limit below it is %s, above it %s.",
 				p.BS, p.Depth, q.Depth, p.LimitedBy, q.LimitedBy)
 			if n := q.Ceiling.Saturation(); n > 0 {
-				phrase += fmt.Sprintf(" %s I/Os in flight are enough in all; more would only wait.", units.Number(n))
+				phrase += fmt.Sprintf(" %s I/Os in flight are enough in total; more would only wait.", units.Number(n))
 			}
 			all = append(all, phrase)
 		}

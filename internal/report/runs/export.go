@@ -55,7 +55,7 @@ func metrics(all []*bundle.Bundle) []*page.Metric {
 	iops := gauge("plimsoll_scenario_iops", "I/Os per second that were measured.")
 	bw := gauge("plimsoll_scenario_bandwidth_bytes_per_second", "Bandwidth that was measured.")
 	latency := gauge("plimsoll_scenario_latency_seconds", "Completion latency that was measured, by quantile.")
-	share := gauge("plimsoll_scenario_ceiling_ratio", "What was measured of the ceiling.")
+	share := gauge("plimsoll_scenario_ceiling_ratio", "Measured value as a share of the ceiling.")
 	verdict := gauge("plimsoll_scenario_verdict", "1 for the verdict of the scenario.")
 	at := gauge("plimsoll_run_timestamp_seconds", "When the run began.")
 	runs := newest(all)
@@ -88,10 +88,11 @@ func metrics(all []*bundle.Bundle) []*page.Metric {
 // standing is what earlier runs say of the newest ones, as compare --against does.
 func standing(all, newest []*bundle.Bundle) []*page.Metric {
 	stands := gauge("plimsoll_scenario_standing", "1 for how the scenario compares with earlier runs.")
-	expected := gauge("plimsoll_scenario_expected_ratio", "What was measured of what earlier runs let expect.")
+	expected := gauge("plimsoll_scenario_expected_ratio", "Measured value divided by the value expected from "+
+		"earlier runs.")
 	change := gauge("plimsoll_scenario_change_ratio",
-		"The new level over the old one where a step or a drift lasts, 1 where none does.")
-	seen := gauge("plimsoll_scenario_least_seen_ratio", "The least loss that would have been seen.")
+		"Ratio of the new level to the old one while a step or a drift lasts; 1 otherwise.")
+	seen := gauge("plimsoll_scenario_least_seen_ratio", "Smallest loss that would have been detected.")
 	series, _ := compare.History(all, compare.Filter{})
 	for _, s := range series {
 		last := s.Points[len(s.Points)-1]

@@ -42,7 +42,7 @@ func TestEveryKindIsAnnotated(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"claim":            "::warning title=plimsoll::Yes, but only for 30 min once in 24 h: ",
+		"claim":            "::warning title=plimsoll::Yes, but only for 30 min once every 24 h: ",
 		"sweep":            "::warning title=plimsoll::rand-read: peak ",
 		"demand not met":   "::error title=plimsoll::None meets the demand. ",
 		"probe":            "::notice title=plimsoll::md127: slow volume: nvme7n1 reaches 72.8 IOPS alone, 24.3 %25 of ",

@@ -106,7 +106,7 @@ func bracketText(m *compare.Most) string {
 	case !k.Done:
 		return fmt.Sprintf("the search is not finished (%s)", probes)
 	case k.Low == 0:
-		return fmt.Sprintf("less than %v IOPS, which misses it; less was not tried (%s)", high, probes)
+		return fmt.Sprintf("less than %v IOPS, which misses it; lower rates were not tried (%s)", high, probes)
 	case k.High == 0:
 		return fmt.Sprintf("%v IOPS or more: the storage's own limit comes before the threshold (%s)", low, probes)
 	}

@@ -89,8 +89,8 @@ func terms() []string {
 		"role: what the storage is for: data (random I/O) or WAL (the write-ahead log: sequential, synced writes)",
 		"ceiling: the most that the hardware allows this workload, computed from the limits of volumes and instance",
 		"ceiling set by: the resource with the lowest limit",
-		"run limited by: what kept this run from more, where that is known",
-		"sustained: what is left when burst credits are used up", "p99: 99 of 100 I/Os took at most this long",
+		"run limited by: what kept this run from doing more, if that is known",
+		"sustained: the rate that remains when burst credits are used up", "p99: 99 of 100 I/Os took at most this long",
 		"completion latency (clat): from submitting an I/O to its completion",
 	}
 }
