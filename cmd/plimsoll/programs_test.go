@@ -238,8 +238,8 @@ func (s *starts) call(n *ast.CallExpr) {
 	for b, ok := text.(*ast.BinaryExpr); ok; b, ok = text.(*ast.BinaryExpr) {
 		text = b.X
 	}
-	if _, ok := text.(*ast.BasicLit); ok {
-		return // finding.Finding.Run, which prints a command
+	if _, ok := text.(*ast.BasicLit); ok && sel.Sel.Name == "Run" {
+		return // finding.Finding.Run, which prints a command: what starts one has a context first
 	}
 	s.value(n.Args[first])
 }

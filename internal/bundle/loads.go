@@ -22,9 +22,7 @@ import (
 func (f Found) loads(r *result.Result, o *fio.Output) {
 	if o.Program != "" { // the fio jobs of the text are not its
 		for _, row := range rowsByName(o.Jobs) {
-			if row.options["bs"] != "" { // fio's default size is not theirs
-				addWorkload(r, row.name, row.jobs, row.options, false, o)
-			}
+			addWorkload(r, row.name, row.jobs, row.options, false, o)
 		}
 		return
 	}
@@ -133,7 +131,7 @@ func addWorkload(r *result.Result, name string, count int, options fio.Options, 
 	if len(options) == 0 || o.Program == "" && !whole && !given("rw", "readwrite") { // what it did is not known
 		return
 	}
-	if o.Table && !given("bs", "blocksize", "bsrange", "bssplit") { // fio's default size is not theirs
+	if (o.Table || o.Program != "") && !given("bs", "blocksize", "bsrange", "bssplit") { // fio's default is not theirs
 		return
 	}
 	w, err := fio.WorkloadOf(name, options.Section(name))

@@ -18,6 +18,7 @@ package finding
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -175,14 +176,17 @@ func (f Finding) Run(format string, words ...any) Finding {
 	return f
 }
 
-// Shell is a command line in the words of fmt, with each string quoted as one word of a shell.
+// Shell is a command line in the words of fmt, with everything but numbers quoted as one word of a shell.
 func Shell(format string, words ...any) string {
+	quoted := make([]any, len(words))
 	for i, w := range words {
-		if s, is := w.(string); is {
-			words[i] = text.ShellQuote(s)
+		if v := reflect.ValueOf(w); v.CanInt() || v.CanUint() || v.CanFloat() {
+			quoted[i] = w
+		} else {
+			quoted[i] = text.ShellQuote(fmt.Sprint(w))
 		}
 	}
-	return fmt.Sprintf(format, words...)
+	return fmt.Sprintf(format, quoted...)
 }
 
 // Shown adds evidence that is at hand.

@@ -19,3 +19,18 @@ func TestSays(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 }
+
+// A command that is printed holds what is foreign as one word, of whatever type it is.
+func TestShell(t *testing.T) {
+	type name string
+	const hostile = "/data; rm -rf $HOME"
+	words := []any{hostile, name(hostile), []string{hostile}, 3, units.Bytes(4096)}
+	got := Shell("a %s b %s c %s d %d e=%d", words...)
+	const want = "a '/data; rm -rf $HOME' b '/data; rm -rf $HOME' c '[/data; rm -rf $HOME]' d 3 e=4096"
+	if got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if words[0] != hostile {
+		t.Errorf("the caller's words were changed: %v", words[0])
+	}
+}

@@ -551,6 +551,19 @@ func TestNothingOfASuiteIsRunByTheSuperuser(t *testing.T) {
 	}
 }
 
+// What a statement's temporary files may take is bounded: a query of what is in force fails where it is not.
+func TestTemporaryFilesAreBounded(t *testing.T) {
+	need(t)
+	const bounded = "select 1 / (setting::bigint > 0)::int from pg_settings where name = 'temp_file_limit';"
+	p := measured(t, "", suite.Server{Scale: "1"}, suite.Scenario{
+		ID: 17, Name: "pg", Role: topology.Data, Runtime: time.Second,
+		Postgres: &suite.Postgres{Script: bounded, Clients: []int{1}, Transactions: 5},
+	}, nil).Postgres
+	if len(p.Failed) > 0 || len(p.Steps) != 1 || p.Steps[0].Transactions != 5 {
+		t.Errorf("%v, %d levels", p.Failed, len(p.Steps))
+	}
+}
+
 // What the server counts is kept by name where its version has it, and the settings that are shown are those
 // that plimsoll gave, not what initdb wrote of the machine (review of 2026-11-26, M7, M11).
 func TestWhatTheServerCounts(t *testing.T) {

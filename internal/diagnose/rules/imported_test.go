@@ -288,6 +288,7 @@ func importedCases() []labelled {
 		{"one write in 1,000 that waits for 0.9 s", of(direct, took(0, 200, 4), rarely(900*time.Millisecond)), "", "PL501"},
 
 		{"libaio waits in its submission", of(through("libaio", 0, 32), took(0, 14000, 4.5), latencies(140*us, 4400*us, 5*time.Millisecond)), "PL407", "PL501"},
+		{"libaio waits in its submission to a device that is none", of(through("libaio", 0, 32), took(0, 14000, 4.5), latencies(140*us, 4400*us, 5*time.Millisecond), counted("nullb0", 0, 14000*60)), "PL401 PL407", "PL501"},
 		{"libaio submits in 14 µs", of(through("libaio", 0, 32), took(0, 14000, 4.5), latencies(14*us, 4500*us, 5*time.Millisecond)), "", "PL501"},
 		{"io_uring waits in its submission", of(through("io_uring", 0, 32), took(0, 14000, 4.5), latencies(140*us, 4500*us, 5*time.Millisecond)), "PL407", "PL501"},
 		{"direct libaio waits in its submission", of(deepWrites, took(0, 7000, 4.5), latencies(140*us, 4500*us, 5*time.Millisecond)), "PL407", "PL501"},

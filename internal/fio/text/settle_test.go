@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"plimsoll/internal/fio"
 )
 
 // TestCPUOfThreads: fio 2.0 gives each thread the CPU of its whole process. A row of eight that has three cores each
@@ -45,12 +47,7 @@ func TestCPUOfThreads(t *testing.T) {
 
 // A latency behind the heading of fsync's section, whose direction was not quoted, has a place as any other.
 func TestLatencyBehindSyncsWithoutItsDirection(t *testing.T) {
-	var r Reader
-	for i, line := range []string{"  fsync/fdatasync/sync_file_range:", "    clat (usec): min=1, max=9, avg=3.00, stdev=1.00"} {
-		r.Line(i+1, line)
-	}
-	r.Finish()
-	if outs := r.Take(); len(outs) != 1 || len(outs[0].Unread) != 1 {
+	if outs := read("  fsync/fdatasync/sync_file_range:\n    clat (usec): min=1, max=9, avg=3.00, stdev=1.00\n"); len(outs) != 1 || len(outs[0].Unread) != 1 {
 		t.Errorf("%+v", outs)
 	}
 }
@@ -75,12 +72,7 @@ func TestGroupOfARowWithoutItsHeading(t *testing.T) {
 		{"writes of several sizes", "     issued    : total=r=9433/w=5950/d=0, short=r=0/w=0/d=0\n" + group(0, mix), 0, 9433, 5950},
 		{"more in the group", "     issued    : total=r=8433/w=5950/d=0, short=r=0/w=0/d=0\n" + group(0, mix), 0, 0, 0},
 	} {
-		var r Reader
-		for i, line := range strings.Split(c.text, "\n") {
-			r.Line(i+1, line)
-		}
-		r.Finish()
-		outs := r.Take()
+		outs := read(c.text)
 		if len(outs) != 1 || len(outs[0].Jobs) != 1 {
 			t.Errorf("%s: %d outputs", c.name, len(outs))
 			continue
@@ -89,4 +81,14 @@ func TestGroupOfARowWithoutItsHeading(t *testing.T) {
 			t.Errorf("%s: group %d, %d reads, %d writes, %v IOPS", c.name, j.Group, j.Read.N, j.Write.N, j.Read.IOPS)
 		}
 	}
+}
+
+// read is what a reader has of a text.
+func read(of string) []*fio.Output {
+	var r Reader
+	for i, line := range strings.Split(strings.TrimSuffix(of, "\n"), "\n") {
+		r.Line(i+1, line)
+	}
+	r.Finish()
+	return r.Take()
 }

@@ -52,12 +52,7 @@ func TestMarksOfMail(t *testing.T) {
 				"(2048kB/s)(58.6MiB/30000msec); 0 zone resets\n", 1000, 0, 500, 0,
 		},
 	} {
-		r := &Reader{}
-		for i, line := range strings.Split(strings.TrimSuffix(c.in, "\n"), "\n") {
-			r.Line(i+1, line)
-		}
-		r.Finish()
-		outs := r.Take()
+		outs := read(c.in)
 		if len(outs) != 1 || len(outs[0].Jobs) != 1 {
 			t.Errorf("%s: %d runs", c.name, len(outs))
 			continue

@@ -152,3 +152,22 @@ func TestInspectBalances(t *testing.T) {
 		}
 	}
 }
+
+// Devices of a captured machine that are made of each other end: their tree is as deep as any that is real.
+func TestInspectEndsInACircle(t *testing.T) {
+	devices := map[string]*block.Device{}
+	for _, pair := range [][2]string{{"a", "b"}, {"b", "c"}, {"c", "a"}} {
+		devices[pair[0]] = &block.Device{Name: pair[0], Path: "/dev/" + pair[0], Kind: block.DM, Slaves: []string{pair[1]}}
+	}
+	top := &topology.Topology{
+		Tree:    &block.Tree{Devices: devices},
+		Targets: []topology.Target{{Role: topology.Data, Path: "/data", Device: "a", Mount: &block.Mount{Point: "/data", FS: "ext4", Device: "a"}}},
+	}
+	var out bytes.Buffer
+	if err := page.Write(&out, page.Text, machine.Inspect(top), page.Options{Details: true, Width: 80}); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(out.String(), "\n"); !strings.Contains(out.String(), "/data") || n < 3 || n > 1000 {
+		t.Errorf("%d lines", n)
+	}
+}
