@@ -94,7 +94,7 @@ func (j *judgedText) figures() map[figure][]float64 {
 		rows := map[string][]fio.Job{"": {r.Total}}
 		for _, row := range r.Jobs {
 			name := "row"
-			if row.Name == "" && row.Count > 1 {
+			if row.Name == "" && row.IOs() == 0 && row.Read.IOPS+row.Write.IOPS == 0 { // all that have no row, by subtraction
 				name = fmt.Sprintf("%d rows", row.Count)
 			}
 			rows[name] = append(rows[name], row)
@@ -132,10 +132,10 @@ func latencyFigures(add func(row, side, what string, v float64), row, side, kind
 	}
 }
 
-// near says that a value is one of those of the whole, as exact as fio's text rounds.
-func near(what string, v float64, values []float64, cut bool) bool {
+// near says that a value is one of those of the whole, as exact as fio's text rounds it, or what it is subtracted from.
+func near(what string, v float64, values []float64, of float64, cut bool) bool {
 	return slices.ContainsFunc(values, func(w float64) bool {
-		slack := 0.012 * w
+		slack := 0.012 * max(w, of)
 		if what == "n" && cut { // IOPS × runtime, where the counts are cut off
 			slack = 0.06 * w
 		}
@@ -169,9 +169,17 @@ func contradicts(whole, p *judgedText) (faults []string) {
 	)
 	cut := slices.ContainsFunc(p.b.Scenarios, func(s Scenario) bool { return s.Result.Lacks(part.Ending) })
 	for f, values := range p.figures() {
-		all := want[f]
+		all, of := want[f], 0.0
 		if n, err := strconv.Atoi(strings.TrimSuffix(f.row, " rows")); err == nil && f.what != "runtime" {
-			all = sumsOf(want[figure{"row", f.side, f.what}], n)
+			rows := want[figure{"row", f.side, f.what}]
+			of = slices.Max(append(want[figure{"", f.side, f.what}], 0))
+			from, to := n, n
+			if n == 0 { // nothing says of how many
+				from, to = 1, min(len(rows), 10)
+			}
+			for ; from <= to; from++ {
+				all = append(all, sumsOf(rows, from)...)
+			}
 		} else if f.row != "disk" {
 			all = slices.Concat(want[figure{"row", f.side, f.what}], want[figure{"", f.side, f.what}])
 		}
@@ -179,7 +187,7 @@ func contradicts(whole, p *judgedText) (faults []string) {
 			if f.row == "" && partial && !strings.Contains(f.what, " p") { // a sum of what is there, and marked as such
 				continue
 			}
-			if !near(f.what, v, all, cut) {
+			if !near(f.what, v, all, of, cut) {
 				faults = append(
 					faults,
 					fmt.Sprintf("new figure: %s %s %s %g, want one of %g", cmp.Or(f.row, "sum"), f.side, f.what, v, all),

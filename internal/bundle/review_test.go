@@ -33,7 +33,7 @@ func TestPastesOfTheReview(t *testing.T) {
 	}
 	sum := func(side, what string) figure { return figure{"", side, what} }
 	for _, c := range []want{
-		{"G1", "no-read-reached-the-device.txt", 1, 0, nil, "no job header, no end", "PL419 !PL501", "", verdict.Invalid},
+		{"G1", "no-read-reached-the-device.txt", 1, 0, nil, "no job options, no end", "PL419 !PL501", "", verdict.Invalid},
 		{
 			"G2", "pl407-full-request-queue.txt", 1, 0, nil, "no command, no disk statistics", "PL407 !PL417",
 			"at least 2 and at most 512", verdict.Measured,
@@ -98,7 +98,7 @@ func TestPastesOfTheReview(t *testing.T) {
 		}
 		all := j.figures()
 		for f, v := range c.figures {
-			if v > 0 && !near(f.what, v, all[f], false) || v == 0 && len(all[f]) > 0 {
+			if v > 0 && !near(f.what, v, all[f], 0, false) || v == 0 && len(all[f]) > 0 {
 				t.Errorf("%s %s: %v is %v, want %v", c.defect, c.file, f, all[f], v)
 			}
 		}

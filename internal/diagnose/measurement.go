@@ -31,10 +31,19 @@ func (c *Case) Measured() []Measurement {
 // limit: ten seconds' values.
 const LeastForInterval = 10 * time.Second
 
+// LeastMeasured is the least window of a run that can have an interval. The first second of an import is not left out
+// of it, so that it must be one longer.
+func (m Measurement) LeastMeasured() time.Duration {
+	if m.Result != nil && m.Source != "" {
+		return LeastForInterval + time.Second
+	}
+	return LeastForInterval
+}
+
 // TooShort says that a run has no interval because it was too short, so that it can neither meet
 // nor miss anything.
 func (m Measurement) TooShort() bool {
-	return m.Result != nil && m.Measured > 0 && m.Measured < LeastForInterval && !m.Result.IOPS.HasInterval()
+	return m.Result != nil && m.Measured > 0 && m.Measured < m.LeastMeasured() && !m.Result.IOPS.HasInterval()
 }
 
 // IOPS is the rate of all directions together.

@@ -242,17 +242,17 @@ func earn(runs []Scenario) string {
 		return "No verdict: no threshold was judged, and " + open + ". State thresholds in a suite."
 	}
 	var short text.Lines
-	var longest time.Duration
+	var longest, least time.Duration
 	for _, m := range runs {
 		if m.Result != nil && m.TooShort() {
 			short.Say("%s (%s)", m.Label(), text.Duration(m.Measured))
-			longest = max(longest, m.Measured)
+			longest, least = max(longest, m.Measured), max(least, m.LeastMeasured())
 		}
 	}
 	switch {
 	case len(short) > 0 && len(short) == len(runs):
 		return fmt.Sprintf("Nothing could be judged, because %s is too short: measure each scenario for %s or more.",
-			text.Duration(longest), text.Duration(diagnose.LeastForInterval))
+			text.Duration(longest), text.Duration(least))
 	case len(short) > 0:
 		return fmt.Sprintf("Nothing could be judged: no limit is known (--volumes, --instance, a suite), and %d of %s ran "+
 			"too briefly: %s.", len(short),

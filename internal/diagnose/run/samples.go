@@ -74,11 +74,18 @@ func samples(m measurement, check float64) (d fio.Direction, halves float64, ok 
 		return d, 0, false
 	}
 	d = busier(j)
+	halves = float64(d.Runtime) / float64(sampleEvery)
+	if b := d.BWSamples; d.IOPSSamples.N == 0 && b.N == 0 && d.BW > 0 { // fio 2 has them of bandwidth alone, and no count
+		ios := float64(d.IOPS) / float64(d.BW)
+		d.IOPSSamples = fio.Samples{
+			Min: b.Min * ios, Max: b.Max * ios, Mean: b.Mean * ios, StdDev: b.StdDev * ios, N: uint64(halves),
+		}
+	}
 	s := d.IOPSSamples
 	sampled := float64(s.N) * sampleEvery.Seconds() * s.Mean
 	ok = s.N >= samplesEnough && s.Mean > 0 && math.Abs(sampled/float64(max(d.N, 1))-1) < check &&
 		float64(d.IOPS) >= s.Min && float64(d.IOPS) <= s.Max
-	return d, float64(d.Runtime) / float64(sampleEvery), ok
+	return d, halves, ok
 }
 
 // unevenJobs finds groups of jobs whose half seconds spread as far as their mean. fio prints the
@@ -261,17 +268,33 @@ const manyMeans = 10
 // slowest finds an I/O above a second that the mean and the percentiles hide. In a queue all others may pass one by,
 // which then takes as many means as there are I/Os in flight.
 func slowest(_ *facts, m measurement) (f fault) {
-	if many, _ := diagnose.Above(m.Total, slowIO); !steadily(m) || many.Least >= slowMany { // PL417
+	many, _ := diagnose.Above(m.Total, slowIO)
+	if len(m.Seconds) > 0 || m.Failed() || m.Staged() || many.Least >= slowMany { // PL417; a rate limit delays no I/O
 		return f
 	}
+	flight, known := m.InFlight(), false
 	for _, s := range sides(m) {
 		took, mean := longest(s.Direction), mean(s.Direction)
+		known = known || took > 0
 		if took < slowIO || took > s.Runtime || mean <= 0 || s.IOPS < stallLeast || s.Mistimed() ||
-			took < time.Duration(max(m.InFlight(), manyMeans))*mean {
+			took < time.Duration(max(flight, manyMeans))*mean {
 			continue
 		}
 		return m.Finds("The slowest of the %s took %s; their mean is %s.", s.what, took, mean).
 			Saw("slowest of the "+s.what, took, "below "+text.Duration(slowIO), "fio").
+			Run(inKernelLog)
+	}
+	if sync := m.Total.Sync.Lat; sync.Max >= slowIO && sync.Max <= m.Measured && m.IOPS() >= stallLeast &&
+		float64(sync.Max) >= manyMeans*sync.Mean {
+		return m.Finds("The slowest of the syncs took %s; their mean is %s.", sync.Max, time.Duration(sync.Mean)).
+			Saw("slowest of the syncs", sync.Max, "below "+text.Duration(slowIO), "fio").
+			Run(inKernelLog)
+	}
+	// By Little's law, where the line of the maximum was cut off.
+	if mean := float64(flight) / float64(m.IOPS()); !known && many.Least > 0 && flight > 0 && m.IOPS() >= stallLeast &&
+		slowIO.Seconds() >= float64(max(flight, manyMeans))*mean {
+		return m.Finds("Of the I/Os, %v took a second or more.", many.Least).
+			Saw("I/Os above a second", text.Percent(many.Least), "0", many.How).
 			Run(inKernelLog)
 	}
 	return f

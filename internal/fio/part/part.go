@@ -51,7 +51,7 @@ func (m Missing) Has(parts ...Part) bool {
 	return slices.ContainsFunc(parts, func(p Part) bool { return slices.Contains(m.Parts, p) })
 }
 
-// String says what is missing in one line: "1 of 4 jobs; no job header, no disk statistics".
+// String says what is missing in one line: "1 of 4 jobs; no job options, no disk statistics".
 func (m Missing) String() string {
 	var of, no []string
 	for _, p := range []Part{AllJobs, AllSides, Head, Command, Count, Latencies, Tail, Ending, DiskStats} {
@@ -64,7 +64,7 @@ func (m Missing) String() string {
 		case p == AllSides:
 			no = append(no, "no "+m.Side+"s")
 		case p == Head:
-			no = append(no, "no job header")
+			no = append(no, "no job options")
 		case p == Tail:
 			no = append(no, "no percentiles above p"+strconv.FormatFloat(m.After, 'f', -1, 64))
 		default:

@@ -134,7 +134,7 @@ func commandOptions(line string) map[string]fio.Options {
 
 func (r *textRun) settleJob(j *textJob) {
 	// Of its own it has the description.
-	if given := fio.Merged(r.asked[j.Name], r.echoes[textKey{j.Name, j.Group}], j.Options); len(given) > 0 {
+	if given := fio.Merged(r.asked[j.Name], r.echoOf(j), j.Options); len(given) > 0 {
 		j.Options = given
 	}
 	// Of fio 3.1 to 3.5, and of 3.33, what should be the syncs' total stands as reads' short I/Os: the count of
@@ -188,6 +188,23 @@ func (r *textRun) settleJob(j *textJob) {
 	if j.dirs[3].seen {
 		j.Mixed = &j.dirs[3].Direction
 	}
+}
+
+// echoOf are the options that fio repeated of a row's job, by its name, or by the only name that ends in it: what
+// somebody wrote, or a program before, stands in the same line.
+func (r *textRun) echoOf(j *textJob) (o fio.Options) {
+	if own, ok := r.echoes[textKey{j.Name, j.Group}]; ok || j.Name == "" {
+		return own
+	}
+	for key, options := range r.echoes {
+		if key.group == j.Group && strings.HasSuffix(key.name, " "+j.Name) {
+			if o != nil {
+				return nil
+			}
+			o = options
+		}
+	}
+	return o
 }
 
 // placeLoose finds the direction of lines that were quoted without the line that names it: the only

@@ -92,3 +92,20 @@ func read(of string) []*fio.Output {
 	r.Finish()
 	return r.Take()
 }
+
+// A job's options stand in one line with what somebody wrote before it; the row names the job alone.
+func TestOptionsBehindOtherWords(t *testing.T) {
+	row := "a: (groupid=0, jobs=1): err= 0: pid=7: Sat Jan  7 17:35:50 2023\n" +
+		"  read: IOPS=1000, BW=4000KiB/s (4096kB/s)(117MiB/30000msec)\n"
+	echo := "a: (g=0): rw=randread, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio, iodepth=8\n"
+	for name, c := range map[string]struct{ in, want string }{
+		"behind words":   {"Running it now: " + echo + row, "8"},
+		"behind two":     {"one " + echo + "two " + echo + row, ""},
+		"of another job": {"b" + echo + row, ""},
+	} {
+		outs := read(c.in)
+		if len(outs) != 1 || len(outs[0].Jobs) != 1 || outs[0].Jobs[0].Options["iodepth"] != c.want {
+			t.Errorf("%s: %+v", name, outs)
+		}
+	}
+}
