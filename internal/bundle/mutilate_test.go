@@ -132,10 +132,13 @@ func latencyFigures(add func(row, side, what string, v float64), row, side, kind
 	}
 }
 
+// fioRounds is how far a figure of three digits may be off, and what is printed twice.
+const fioRounds = 0.012
+
 // near says that a value is one of those of the whole, as exact as fio's text rounds it, or what it is subtracted from.
 func near(what string, v float64, values []float64, of float64, cut bool) bool {
 	return slices.ContainsFunc(values, func(w float64) bool {
-		slack := 0.012 * max(w, of)
+		slack := fioRounds * max(w, of)
 		if what == "n" && cut { // IOPS × runtime, where the counts are cut off
 			slack = 0.06 * w
 		}
@@ -148,6 +151,9 @@ func near(what string, v float64, values []float64, of float64, cut bool) bool {
 
 // sumsOf are those of n of the values.
 func sumsOf(values []float64, n int) (all []float64) {
+	if n < 1 {
+		return nil
+	}
 	for i, v := range values {
 		if n == 1 {
 			all = append(all, v)
@@ -173,12 +179,15 @@ func contradicts(whole, p *judgedText) (faults []string) {
 		if n, err := strconv.Atoi(strings.TrimSuffix(f.row, " rows")); err == nil && f.what != "runtime" {
 			rows := want[figure{"row", f.side, f.what}]
 			of = slices.Max(append(want[figure{"", f.side, f.what}], 0))
-			from, to := n, n
-			if n == 0 { // nothing says of how many
-				from, to = 1, min(len(rows), 10)
+			took := want[figure{"row", f.side, "runtime"}]
+			of = slices.Max(append(want[figure{"", f.side, f.what}], 0))
+			if len(took) > 0 { // the sum is over the longest time
+				of *= 1 + (1-slices.Min(took)/slices.Max(took))/fioRounds
 			}
-			for ; from <= to; from++ {
-				all = append(all, sumsOf(rows, from)...)
+			if all = sumsOf(rows, n); len(all) == 0 { // nothing says of how many rows
+				for n := range min(len(rows), 10) {
+					all = append(all, sumsOf(rows, n+1)...)
+				}
 			}
 		} else if f.row != "disk" {
 			all = slices.Concat(want[figure{"row", f.side, f.what}], want[figure{"", f.side, f.what}])

@@ -103,10 +103,8 @@ func oneByOne(m measurement) (f fault) {
 		busy += float64(d.IOPS) * d.Slat.Mean / 1e9
 	}
 	share, held := busy/float64(jobs), deviceDepth(m.Result)
-	// Submission that computes does not wait (PL409), and a device whose own queue was deep got what
-	// was submitted: it is full then, and each submission waits for a place in it.
-	if share < submitting || share-computes(m) < submitting/2 ||
-		held >= manyTimes*busy*pieces(m.Result) || held == 0 && m.All(rawDevice) {
+	// Submission that computes does not wait (PL409).
+	if share < submitting || share-computes(m) < submitting/2 {
 		return f
 	}
 	f = m.Finds("Of %d I/Os asked for, at least %d and at most %d were in flight: each submission blocks, in a "+
@@ -119,9 +117,13 @@ func oneByOne(m measurement) (f fault) {
 	switch {
 	case m.All(func(w fio.Workload) bool { return w.Engine == "libaio" && w.Buffered }):
 		f.Severity = finding.Warn
-		f.Say("Of %d I/Os asked for, %s were actually in flight: without direct=1, libaio waits for each in its "+
-			"submission.", asked, units.Number(min(busy, float64(jobs))))
-		f = f.Regardless() // of whether the storage or memory answered
+		f.Say("iodepth has no effect: without direct=1, libaio waits for each I/O in its submission, so each job has one "+
+			"at a time. %d were asked for.", asked)
+		return f.Regardless() // of whether the storage or memory answered, and of what else the device has in its queue
+	case held >= manyTimes*busy*pieces(m.Result) || held == 0 && m.All(rawDevice):
+		// A device whose own queue was deep got what was submitted: it is full then, and each submission waits for a place
+		// in it.
+		return fault{}
 	case held > 0:
 		f.Severity = finding.Warn
 		f.Say("Of %d I/Os asked for, the device held %s: each submission waits for its I/O (a filesystem or "+

@@ -95,3 +95,29 @@ func TestRowsOfOneRun(t *testing.T) {
 		}
 	}
 }
+
+// A header line within a row is of a run that printed at the same time, if that row goes on behind it.
+func TestHeaderLineWithinARow(t *testing.T) {
+	row := "a: (groupid=0, jobs=1): err= 0: pid=7: Sat Jan  7 17:35:50 2023\n" +
+		"  read: IOPS=1000, BW=4000KiB/s (4096kB/s)(117MiB/30000msec)\n"
+	echo := "b: (g=0): rw=randread, bs=(R) 8192B-8192B, (W) 8192B-8192B, (T) 8192B-8192B, ioengine=libaio, iodepth=1\n"
+	rest := "    clat (usec): min=9, max=99, avg=19.00, stdev=1.00\n"
+	other := "b: (groupid=0, jobs=1): err= 0: pid=9: Sat Jan  7 17:35:50 2023\n" +
+		"  read: IOPS=1000, BW=8000KiB/s (8192kB/s)(234MiB/30000msec)\n"
+	for name, c := range map[string]struct {
+		in   string
+		want int
+	}{
+		"which goes on":                  {row + echo + rest, 1},
+		"which was cut off there":        {row + echo + other + rest, 0},
+		"whose rest follows what is new": {row + rest + echo, 0},
+	} {
+		r := &Reader{}
+		for i, line := range strings.Split(c.in, "\n") {
+			r.Line(i+1, line)
+		}
+		if r.Finish(); len(r.Tangles) != c.want {
+			t.Errorf("%s: tangles in lines %v, want %d", name, r.Tangles, c.want)
+		}
+	}
+}

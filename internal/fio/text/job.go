@@ -72,8 +72,13 @@ func (t *Reader) jobLine(body string) bool {
 		textWithin.MatchString(body) { // someone's comment stood in between
 		t.job, t.closed = t.left, false
 	}
-	if t.job == nil && textLoose.MatchString(body) && t.needJob() == nil {
-		return false
+	if t.job == nil && textLoose.MatchString(body) {
+		if t.torn {
+			t.tangle()
+		}
+		if t.needJob() == nil {
+			return false
+		}
 	}
 	t.inOrder(body)
 	if strings.Contains(body, "th=[") {

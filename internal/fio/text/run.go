@@ -135,6 +135,7 @@ func (t *Reader) fio(body string, indent int, host string) bool {
 		return true
 	}
 	if m := matchIf(textEcho, "(g=", body); m != nil {
+		t.torn = t.torn || t.open()
 		r := t.need(t.run.results() || t.run != nil && t.run.started && host == "")
 		group, _ := strconv.Atoi(m[2])
 		r.echoes[textKey{m[1], group}] = echoOptions(m[3])
@@ -215,7 +216,7 @@ func (t *Reader) header(m []string, host string) {
 			}
 		}
 	}
-	t.closed, r.group = false, -1
+	t.closed, t.torn, r.group = false, false, -1
 	if host == "" && !all {
 		host = t.host
 	}
