@@ -100,7 +100,7 @@ func (j *judgedText) figures() map[figure][]float64 {
 			rows[name] = append(rows[name], row)
 		}
 		for _, p := range r.Parts {
-			rows["row"] = append(rows["row"], p.Total)
+			rows["part"] = append(rows["part"], p.Total)
 		}
 		for name, list := range rows {
 			for _, row := range list {
@@ -189,11 +189,13 @@ func contradicts(whole, p *judgedText) (faults []string) {
 					all = append(all, sumsOf(rows, n+1)...)
 				}
 			}
+			all = append(all, want[f]...)
 		} else if f.row != "disk" {
-			all = slices.Concat(want[figure{"row", f.side, f.what}], want[figure{"", f.side, f.what}])
+			all = slices.Concat(want[figure{"row", f.side, f.what}], want[figure{"part", f.side, f.what}],
+				want[figure{"", f.side, f.what}])
 		}
 		for _, v := range values {
-			if f.row == "" && partial && !strings.Contains(f.what, " p") { // a sum of what is there, and marked as such
+			if (f.row == "" || f.row == "part") && partial && !strings.Contains(f.what, " p") { // a sum of what is there, and marked as such
 				continue
 			}
 			if !near(f.what, v, all, of, cut) {
@@ -213,8 +215,9 @@ func contradicts(whole, p *judgedText) (faults []string) {
 		has[f.Code] = true
 		// Counters of the whole may hold what others wrote: what the latencies say of buffered writes is nearer. That
 		// nothing synced them is of the storage what its counters could say.
-		if (f.Code == "PL419" || f.Code == "PL430") &&
-			slices.ContainsFunc(p.b.Scenarios, func(s Scenario) bool { return s.Result.Lacks(part.DiskStats) }) {
+		if (f.Code == "PL419" || f.Code == "PL430") && slices.ContainsFunc(p.b.Scenarios, func(s Scenario) bool {
+			return s.Result.Lacks(part.DiskStats) || s.Result.DisksShared
+		}) {
 			continue
 		}
 		if f.Code == "PL402" && p.mixed { // of two commands one above the other the last is taken for the run below

@@ -271,12 +271,15 @@ func tooFast(m measurement, s side) (f fault) {
 			Saw("mean latency of the writes", mean, "less than "+text.Duration(copyTime(s))+" for a copy",
 				"fio, scenario "+m.Label())
 	}
-	f = m.Finds(says, s.what, half).As(severity).
-		Saw("latency of half of the "+s.what, half, "at least "+text.Duration(memorySpeed),
-			"fio, scenario "+m.Label())
+	f = m.Finds(says, s.what, half).As(severity)
 	if s.Submitted() && severity == finding.Invalid {
 		f.Say("The %s were done when their submission returned, as copies to or from memory are: what the "+
 			"storage does is not in these figures.", s.what)
+		f = f.Saw("clat of the "+s.what, time.Duration(s.Clat.Mean), "above their slat of "+
+			text.Duration(time.Duration(s.Slat.Mean)), "fio, scenario "+m.Label())
+	} else {
+		f = f.Saw("latency of half of the "+s.what, half, "at least "+text.Duration(memorySpeed),
+			"fio, scenario "+m.Label())
 	}
 	switch {
 	case s.known:

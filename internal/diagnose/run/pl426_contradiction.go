@@ -177,7 +177,7 @@ func flightOff(m measurement) (f fault) {
 const printedPart = 0.5
 
 func partOnly(_ *facts, m measurement) (f fault) {
-	if !steadily(m) {
+	if len(m.Seconds) > 0 || m.Failed() {
 		return f
 	}
 	return first(syncsLeftOut(m), noSyncs(m), allSubmission(m))
@@ -189,7 +189,7 @@ func syncsLeftOut(m measurement) (f fault) {
 	each := m.All(func(w fio.Workload) bool {
 		return (w.SyncEvery == 1 || w.SyncEvery > 1 && w.Depth <= 1) && w.Writes() && !w.Reads()
 	})
-	if !each || m.Total.Sync.Lat.Measured() || d.IOPS <= 0 || d.N < diagnose.EnoughReads {
+	if !each || !steadily(m) || m.Total.Sync.Lat.Measured() || d.IOPS <= 0 || d.N < diagnose.EnoughReads {
 		return f
 	}
 	operation := time.Duration(float64(inJobs(m)) / float64(d.IOPS) * float64(time.Second))

@@ -93,10 +93,23 @@ func samples(m measurement, check float64) (d fio.Direction, halves float64, ok 
 // the most, which newer versions add up over the jobs and older ones do not: four jobs of 200 IOPS
 // ± 20 each read "avg=802.68, stdev=20.22" (fio 3.33).
 func unevenJobs(m measurement) (f fault) {
-	if len(m.Jobs) != 1 || !steadily(m) {
+	if !steadily(m) {
 		return f
 	}
-	d, jobs := busier(m.Jobs[0]), float64(max(m.Jobs[0].Count, inJobs(m)))
+	for _, row := range m.Jobs {
+		jobs := float64(row.Count)
+		if len(m.Jobs) == 1 {
+			jobs = max(jobs, float64(inJobs(m)))
+		}
+		if f = unevenRow(m, busier(row), jobs); f.Message != "" {
+			return f
+		}
+	}
+	return f
+}
+
+// unevenRow judges a row of so many jobs.
+func unevenRow(m measurement, d fio.Direction, jobs float64) (f fault) {
 	s, own := d.IOPSSamples, float64(d.IOPS)/max(jobs, 1) // of a single job
 	if s.N < samplesEnough || jobs < 2 || s.Mean <= 0 || own <= 0 || d.Clat.Mean > float64(sampleLatency) {
 		return f
@@ -269,7 +282,7 @@ const manyMeans = 10
 // which then takes as many means as there are I/Os in flight.
 func slowest(_ *facts, m measurement) (f fault) {
 	many, _ := diagnose.Above(m.Total, slowIO)
-	if len(m.Seconds) > 0 || m.Failed() || m.Staged() || many.Least >= slowMany { // PL417; a rate limit delays no I/O
+	if len(m.Seconds) > 0 || m.Failed() || many.Least >= slowMany { // PL417
 		return f
 	}
 	flight, known := m.InFlight(), false

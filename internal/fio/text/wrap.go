@@ -180,7 +180,7 @@ func goesOn(held, line string) bool {
 	if line == "" || len(held)+len(line) > maxWrapped || strings.HasSuffix(held, `\`) {
 		return false
 	}
-	comma := strings.HasSuffix(held, ",")
+	comma := strings.HasSuffix(held, ",") || strings.HasSuffix(held, "=") && strings.Contains(held, ", ")
 	switch c := line[0]; {
 	case strings.LastIndexByte(held, '[') > strings.LastIndexByte(held, ']') && strings.Contains(held, "th=["):
 		return true
