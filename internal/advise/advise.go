@@ -151,6 +151,9 @@ const localType = "local"
 // DefaultMaxVolumes is how many volumes a layout may have where nothing is said.
 const DefaultMaxVolumes = 16
 
+// MostVolumes is how many it may have at all: as many as an EC2 instance takes.
+const MostVolumes = 128
+
 // ErrCapacity says that a demand does not say how much data there is: nothing can be bought for it.
 var ErrCapacity = errors.New("the demand has no capacity, and volumes are bought by size")
 

@@ -253,6 +253,9 @@ type stretch struct {
 // much as the offset, and the first and the last offset stand for all between them.
 func (m members) counted(size, align units.Bytes, read bool, c counting) perMember {
 	over := m.chunk * units.Bytes(m.period())
+	if over := over * c.periods(m.chunk); size > mostPeriods*over {
+		return beyond(size, over, func(size units.Bytes) perMember { return m.counted(size, align, read, c) })
+	}
 	out := perMember{each: make([]cost, m.n)}
 	step := topology.GCD(max(align, 1), over)
 	n := float64(over / step)
@@ -286,6 +289,27 @@ func (m members) counted(size, align units.Bytes, read bool, c counting) perMemb
 	}
 	out.total()
 	return out
+}
+
+// mostPeriods is how many periods of a layout an I/O covers at most for each of its pieces to be placed.
+const mostPeriods = 4
+
+// periods is after how many periods of chunks, joined where a volume merges, whole units are counted.
+func (c counting) periods(chunk units.Bytes) units.Bytes {
+	if !c.merges || c.unit == 0 {
+		return 1
+	}
+	return c.unit / topology.GCD(c.unit, chunk)
+}
+
+// beyond is the cost of a larger I/O: each further period costs what the last one does.
+func beyond(size, over units.Bytes, of func(size units.Bytes) perMember) (sum perMember) {
+	left := (mostPeriods-2)*over + size%over
+	last := of(left + over)
+	further := float64((size - left) / over)
+	sum.add(last, further)
+	sum.add(of(left), 1-further)
+	return sum
 }
 
 // touch adds to list what an I/O touches.

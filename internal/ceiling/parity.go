@@ -43,6 +43,9 @@ func (m members) parityWrite(size, align units.Bytes, c counting) perMember {
 	if !alike {
 		over *= units.Bytes(m.n) // parity comes round
 	}
+	if over := over * c.periods(m.chunk); size > mostPeriods*over {
+		return beyond(size, over, func(size units.Bytes) perMember { return m.parityWrite(size, align, c) })
+	}
 	g := grain(align, over)
 	out := perMember{each: make([]cost, m.n)}
 	n := float64(over / g)

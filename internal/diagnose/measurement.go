@@ -151,15 +151,11 @@ func (m Measurement) Failed() bool {
 	return slices.ContainsFunc(m.Jobs, func(j fio.Job) bool { return j.Error != 0 })
 }
 
-// Staged says that the job's own sections begin or end in mid-run.
+// Staged says that some of the job's own sections begin or end in mid-run.
 func (m Measurement) Staged() bool {
-	ws := m.Workloads
-	for _, w := range ws {
-		if w.StartDelay > 0 || w.Stonewall || w.Runtime != ws[0].Runtime {
-			return true
-		}
-	}
-	return false
+	return m.Any(func(w fio.Workload) bool {
+		return w.StartDelay > 0 || w.Stonewall && len(m.Workloads) > 1 || w.Runtime != m.Workloads[0].Runtime
+	})
 }
 
 // Settled is the per-second series without its ramp and without the seconds after the run's time,

@@ -71,7 +71,7 @@ func receiveFiles(p *plan) (args []string, dir string, err error) {
 	if len(p.Files) == 0 {
 		return args, "", nil
 	}
-	if dir, err = sys.TempDir(os.TempDir(), "fleet"); err != nil {
+	if dir, err = sys.TempDir("fleet"); err != nil {
 		return nil, "", err
 	}
 	for i, f := range p.Files {

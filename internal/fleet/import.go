@@ -34,7 +34,7 @@ type Import struct {
 // Run makes a fleet run of bundles that other means collected and returns its directory, which is
 // held: close it. The bundles are copied into it, less their pages.
 func (o Import) Run() (*sys.Dir, *bundle.Fleet, error) {
-	temp, err := sys.TempDir(os.TempDir(), "import")
+	temp, err := sys.TempDir("import")
 	if err != nil {
 		return nil, nil, err
 	}

@@ -282,7 +282,7 @@ func (g *Guest) prepare(ctx context.Context) error {
 	if err := prune(cache); err != nil {
 		return err
 	}
-	if g.sockets, err = sys.TempDir(os.TempDir(), tempUse); err != nil {
+	if g.sockets, err = sys.TempDir(tempUse); err != nil {
 		return err
 	}
 	g.dir = g.sockets

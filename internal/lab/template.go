@@ -44,7 +44,7 @@ func makeTemplate(ctx context.Context, m *sys.Machine, cache string, img *image,
 		if err != nil {
 			return err
 		}
-		sockets, err := sys.TempDir(os.TempDir(), tempUse)
+		sockets, err := sys.TempDir(tempUse)
 		if err != nil {
 			return err
 		}

@@ -108,7 +108,7 @@ func TestServerThatLives(t *testing.T) {
 // tempOf is a directory for a server's socket, made as by this process.
 func tempOf(t *testing.T, base string) string {
 	t.Helper()
-	name, err := sys.TempDir(base, runUse)
+	name, err := sys.TempDirIn(base, runUse)
 	if err != nil {
 		t.Fatal(err)
 	}

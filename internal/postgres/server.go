@@ -75,7 +75,7 @@ func runDir(u User) (*sys.Dir, error) {
 	if err := fit(); err != nil {
 		return nil, err
 	}
-	name, err := sys.TempDir(base, "pg") // permit.RunPrefix begins its name
+	name, err := sys.TempDirIn(base, "pg") // permit.RunPrefix begins its name
 	if err != nil {
 		return nil, err
 	}

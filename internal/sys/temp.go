@@ -24,9 +24,25 @@ const (
 	TempNameLimit = len("-zzzzzzz-zzzzz-zzzzzzzzz-4294967295")
 )
 
-// TempDir makes a directory of the caller's own in base, for a use that is one word. EndTemps finds it
-// when its maker was killed.
-func TempDir(base, use string) (string, error) {
+// TempDir makes a directory of the caller's own, for a use that is one word, where nobody else can put another in its
+// place: in TMPDIR or, where others can change that, in /tmp. EndTemps finds it when its maker was killed.
+func TempDir(use string) (string, error) {
+	var refused error
+	for _, base := range []string{os.TempDir(), "/tmp"} {
+		base, err := filepath.Abs(base)
+		if err == nil {
+			err = onlyOf(base, 0, uint32(os.Geteuid())) //nolint:gosec // no user has a negative number
+		}
+		if err == nil {
+			return TempDirIn(base, use)
+		}
+		refused = errors.Join(refused, err)
+	}
+	return "", fmt.Errorf("no directory for temporary files: %w; set TMPDIR to one that only you can change", refused)
+}
+
+// TempDirIn is TempDir in a directory that the caller has looked at.
+func TempDirIn(base, use string) (string, error) {
 	space, err := pidSpace()
 	if err != nil {
 		return "", err
@@ -154,7 +170,7 @@ func TempFile() (*os.File, error) {
 		return f, err
 	}
 	// A filesystem without O_TMPFILE: the name is there for a moment, in a directory that clean finds.
-	own, err := TempDir(dir, "file")
+	own, err := TempDir("file")
 	if err != nil {
 		return nil, err
 	}

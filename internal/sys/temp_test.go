@@ -17,7 +17,7 @@ func TestHelperMakesTemp(t *testing.T) {
 	if base == "" {
 		t.Skip("a part of TestEndTemps")
 	}
-	name, err := TempDir(base, "test")
+	name, err := TempDirIn(base, "test")
 	if err != nil || os.WriteFile(filepath.Join(name, "file"), nil, 0o600) != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestEndTemps(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(precious, "file"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	own, err := TempDir(base, "test")
+	own, err := TempDirIn(base, "test")
 	if err != nil {
 		t.Fatal(err)
 	}

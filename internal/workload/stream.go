@@ -62,13 +62,16 @@ func (y *streamYAML) does(s *Stream, _ *Demand, here scalar) (err error) {
 	return nil
 }
 
+// MaxBlock is the largest block of a demand.
+const MaxBlock = units.GiB
+
 func (y *streamYAML) blocks(s *Stream, d *Demand, here scalar) error {
 	add := func(at scalar, share float64) error {
 		b, err := sizeOf(at, "block")
 		if err != nil {
 			return err
 		}
-		if b%512 != 0 || b == 0 || b > units.GiB {
+		if b%512 != 0 || b == 0 || b > MaxBlock {
 			return at.wrong("block %s: %d bytes is not a whole number of sectors of 512, up to 1GiB; 64KiB is 65,536 bytes, "+
 				"64KB 64,000", at.text, uint64(b))
 		}

@@ -171,6 +171,9 @@ func (o *adviseOptions) request(env *form.Env) (*advise.Request, error) {
 		Synced:     o.Synced.Duration(),
 	}
 	var err error
+	if o.MaxVolumes > advise.MostVolumes {
+		return nil, form.Usagef("--max-volumes %d: use %d or fewer", o.MaxVolumes, advise.MostVolumes)
+	}
 	if r.Demand, err = o.demand(); err != nil {
 		return nil, err
 	}

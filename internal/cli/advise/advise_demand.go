@@ -123,8 +123,8 @@ func (o adviseOptions) stream() (s workload.Stream, err error) {
 		return s, form.Usagef("--mix %.40q: want the share of reads, such as 70r", o.Mix)
 	}
 	reads, err := strconv.ParseFloat(m[1], 64)
-	if err != nil || reads > 100 || o.Block == 0 {
-		return s, form.Usagef("--mix is at most 100r, and --block more than 0")
+	if err != nil || reads > 100 || o.Block == 0 || o.Block > workload.MaxBlock {
+		return s, form.Usagef("--mix is at most 100r, and --block more than 0 and at most %s", workload.MaxBlock)
 	}
 	return workload.Stream{
 		Name: "all", Random: true, ReadShare: reads / 100, Blocks: []workload.Block{{Size: o.Block, Share: 1}},

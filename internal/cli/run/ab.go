@@ -106,17 +106,43 @@ func resumeAB(ctx context.Context, env *form.Env, o *abOptions, cmd *cobra.Comma
 	if err := before.ParseFlags(ab.Command); err != nil {
 		return fmt.Errorf("%s: %w", filepath.Join(dir, compare.ABFile), err)
 	}
+	rest, consents := withoutConsent(before.Flags(), ab.Command)
 	if differ := differing(before.Flags(), cmd.Flags()); len(differ) > 0 ||
 		!slices.Equal(before.Flags().Args(), o.Scenarios) {
-		why := "different scenarios were given"
+		why, again := "different scenarios were given", ""
 		if len(differ) > 0 {
 			why = "not as it was begun: " + text.List(differ)
 		}
+		if len(consents) > 0 {
+			again = " and what gives consent (" + text.List(consents) + ")"
+		}
 		return form.Hint(form.Usagef("%s: %s; a record is not a command to run, so type the original command again, "+
-			"with --resume", dir, why), resumeABWith(dir, ab.Command))
+			"with --resume%s", dir, why, again), resumeABWith(dir, rest))
 	}
-	o.Resume, o.Seed, o.typed = "", ab.Seed, ab.Command
+	o.Resume, o.Seed, o.typed = "", ab.Seed, rest
 	return runAB(ctx, env, *o, dir)
+}
+
+// withoutConsent leaves out of the words of a record the flags that permit something or say where else to write, and
+// names them: the record may come from elsewhere.
+func withoutConsent(flags *pflag.FlagSet, words []string) (rest, consents []string) {
+	for i := 0; i < len(words); i++ {
+		name, long := strings.CutPrefix(words[i], "--")
+		name, _, valued := strings.Cut(name, "=")
+		switch {
+		case long && name == "":
+			return append(rest, words[i:]...), consents
+		case !long || !slices.Contains([]string{"yes", "destroy", "serial", "allow-exec", "state", "out"}, name):
+			rest = append(rest, words[i])
+			continue
+		case !valued && flags.Lookup(name).NoOptDefVal == "":
+			i++
+		}
+		if !slices.Contains(consents, "--"+name) {
+			consents = append(consents, "--"+name)
+		}
+	}
+	return rest, consents
 }
 
 // resumeABWith is the command that resumes a measurement, for people to read and type.

@@ -475,6 +475,15 @@ func TestHowBadAnImportIs(t *testing.T) {
 			d.BWSamples = fio.Samples{N: n, Mean: mean, StdDev: spread * mean, Min: mean / 10, Max: 2 * mean}
 		}
 	}
+	counts := func(n uint64, bytes units.Bytes, took time.Duration) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) {
+			m.Fio = "fio-3.33"
+			d := &m.Total.Write
+			d.N, d.Bytes, d.Runtime = n, bytes, took
+		}
+	}
+	nowhere := direct
+	nowhere.Filename = "/dev/null"
 	bandwidths := func(spread float64) func(*diagnose.Measurement) { // as fio 2 prints them
 		return func(m *diagnose.Measurement) {
 			seconds(0, spread)(m)
@@ -555,6 +564,13 @@ func TestHowBadAnImportIs(t *testing.T) {
 		{"1.5 GiB read at random of files of a gigabyte", of(held1G, rate, reads(1500*units.MiB)), "PL419", finding.Warn},
 		{"1.7 GiB of them", of(held1G, rate, reads(1700*units.MiB)), "PL419", finding.Invalid},
 		{"eight times that, of a group whose jobs are not counted", of(direct, took(0, 1000, 8), grouped), "PL426", ""},
+		{"writes to /dev/null", of(nowhere, rate), "PL401", finding.Invalid},
+		{"I/Os of which none is counted", of(direct, rate, counts(0, 0, time.Minute)), "PL426", finding.Invalid},
+		{"of no time", of(direct, rate, counts(60000, 60000*4*units.KiB, 0)), "PL426", finding.Invalid},
+		{"of no bytes", of(direct, rate, counts(60000, 0, time.Minute)), "PL426", finding.Invalid},
+		{"a fifth of them", of(direct, rate, counts(12000, 12000*4*units.KiB, time.Minute)), "PL426", finding.Invalid},
+		{"a third", of(direct, rate, counts(20000, 20000*4*units.KiB, time.Minute)), "PL426", ""},
+		{"none, in an output that breaks off", of(direct, rate, counts(0, 0, time.Minute), cut), "PL426", ""},
 		{"three times what may be in flight", of(direct, took(0, 1000, 3)), "PL426", finding.Warn},
 		{"the same, named read", of(misnamed, took(0, 1000, 3)), "PL426", finding.Warn},
 		{"named read alone", of(misnamed, rate), "PL426", finding.Info},

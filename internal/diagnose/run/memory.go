@@ -466,7 +466,7 @@ func unreal(m measurement) (f fault) {
 		}
 	}
 	for _, w := range m.Workloads {
-		if fio.InMemory(w.Filename) || fio.InMemory(w.Directory) {
+		if nowhere.MatchString(w.Filename) || fio.InMemory(w.Filename) || fio.InMemory(w.Directory) {
 			return found("file", w.Filename+w.Directory, memoryIs(w.Filename+w.Directory), "fio")
 		}
 	}
@@ -490,10 +490,13 @@ func calledMemory(_ *facts, m measurement) (f fault) {
 		Saw("RAM disk", line, "", m.Source)
 }
 
+// nowhere are devices of the kernel's that keep and hold nothing.
+var nowhere = regexp.MustCompile(`^/dev/(?:null|zero|full)$`)
+
 const withoutStorage = "completes I/Os without any storage"
 
 func memoryIs(name string) string {
-	if strings.Contains(name, "nullb") {
+	if strings.Contains(name, "nullb") || nowhere.MatchString(name) {
 		return withoutStorage
 	}
 	return "is memory"

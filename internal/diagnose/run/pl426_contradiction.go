@@ -12,6 +12,7 @@ import (
 	"plimsoll/internal/diagnose"
 	"plimsoll/internal/finding"
 	"plimsoll/internal/fio"
+	"plimsoll/internal/fio/part"
 	"plimsoll/internal/text"
 	"plimsoll/internal/units"
 )
@@ -35,6 +36,7 @@ func contradicting(_ *facts, m measurement) (f fault) {
 		f.Message = strings.TrimSpace(f.Message + " " + wrong.Message)
 		f = f.Shown(wrong.Evidence).As(cmp.Or(f.Severity, wrong.Severity))
 	}
+	add(countsOff(m))
 	add(blocksOff(m))
 	add(flightOff(m))
 	add(meanOff(m))
@@ -48,6 +50,23 @@ func contradicting(_ *facts, m measurement) (f fault) {
 // counted says that somebody counted the I/Os: of figures in a table that is not so, and neither is how long they
 // took.
 func counted(s fio.Job) bool { return s.Read.N+s.Write.N > 0 }
+
+// countsOff compares IOPS with the I/Os, bytes and time of an output of fio's, which counts all of them.
+func countsOff(m measurement) (f fault) {
+	if m.Source == "" || m.Program != "" || m.Fio == "" || m.Lacks(part.AllJobs, part.AllSides, part.Ending) {
+		return f
+	}
+	for _, s := range sides(m) {
+		counted := float64(s.N) / max(s.Runtime.Seconds(), 1e-9)
+		if s.IOPS < stallLeast || s.N > 0 && s.Bytes > 0 && s.Runtime > 0 &&
+			counted < wrongBy*float64(s.IOPS) && float64(s.IOPS) < wrongBy*counted {
+			continue
+		}
+		f.Say("%s IOPS of %s are not %s of %s in %s.", s.IOPS, s.what, text.Plural(s.N, "I/O"), s.Bytes, s.Runtime)
+		return f.As(finding.Invalid).Saw(s.what, s.N, finding.Says("%s IOPS × %s", s.IOPS, s.Runtime), "fio")
+	}
+	return f
+}
 
 // blocksOff compares bandwidth with IOPS × block size, of directions whose blocks have one size in
 // all jobs.

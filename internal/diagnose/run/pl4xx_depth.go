@@ -40,8 +40,12 @@ func shallow(_ *facts, m measurement) (f fault) {
 // are as low as the latencies say. Where they are full, the I/Os were handed over and not in flight, unless each job
 // has one: while it waits to issue the next, fio counts none.
 func mayBePaced(m measurement, asked int) bool {
+	rows := 0
+	for _, j := range m.Jobs {
+		rows += max(j.Count, 1)
+	}
 	return m.Lacks(part.Head, part.Command) &&
-		(m.Depth.Fio < diagnose.DepthReached*float64(asked) || asked <= inJobs(m))
+		(m.Depth.Fio < diagnose.DepthReached*float64(asked) || asked <= max(inJobs(m), rows))
 }
 
 // submitting is the share of its time that a job must spend in submission to be doing its I/O

@@ -141,16 +141,24 @@ const (
 )
 
 func slowShare(_ *facts, m measurement) (f fault) {
-	share, ok := diagnose.Above(m.Total, slowIO)
+	of, share, ok := "all I/Os", stats.Bounds{}, false
+	for i, j := range append([]fio.Job{m.Total}, m.Jobs...) { // of all, else of one of several rows
+		if share, ok = diagnose.Above(j, slowIO); ok && share.Least >= slowMany {
+			if i > 0 && j.Name != "" {
+				of = "the I/Os of " + j.Name
+			}
+			break
+		}
+	}
 	if !ok || share.Least < slowMany || brokenClock(m, share.Least) {
 		return f
 	}
 	says := share.Print(text.Percent, 1)
-	f = m.Finds("%s of all I/Os took longer than %s.", says, slowIO).
+	f = m.Finds("%s of %s took longer than %s.", says, of, slowIO).
 		Saw("I/Os above "+text.Duration(slowIO), says, "below "+text.Percent(slowMany), share.How)
 	if submission, late := collectedLate(m); late {
-		f.Say("%s of all I/Os waited longer than %s until fio reaped them; each was complete when its submission returned, "+
-			"after %s (PL407).", says, slowIO, submission)
+		f.Say("%s of %s waited longer than %s until fio reaped them; each was complete when its submission returned, "+
+			"after %s (PL407).", says, of, slowIO, submission)
 		f.Fix = "Take the time of a submission as that of its I/O; see PL407 for why they were not in flight together."
 	}
 	f.Message = text.Sentence(f.Message)

@@ -282,7 +282,7 @@ const manyMeans = 10
 // which then takes as many means as there are I/Os in flight.
 func slowest(_ *facts, m measurement) (f fault) {
 	many, _ := diagnose.Above(m.Total, slowIO)
-	if len(m.Seconds) > 0 || m.Failed() || many.Least >= slowMany { // PL417
+	if len(m.Seconds) > 0 || m.Failed() || brokenClock(m, many.Least) {
 		return f
 	}
 	flight, known := m.InFlight(), false
@@ -306,7 +306,7 @@ func slowest(_ *facts, m measurement) (f fault) {
 	// By Little's law, where the line of the maximum was cut off.
 	if mean := float64(flight) / float64(m.IOPS()); !known && many.Least > 0 && flight > 0 && m.IOPS() >= stallLeast &&
 		slowIO.Seconds() >= float64(max(flight, manyMeans))*mean {
-		return m.Finds("Of the I/Os, %v took a second or more.", many.Least).
+		return m.Finds("%v of the I/Os took a second or more.", many.Least).
 			Saw("I/Os above a second", text.Percent(many.Least), "0", many.How).
 			Run(inKernelLog)
 	}

@@ -85,6 +85,12 @@ func parseTerse(line string) (row terse, err error) {
 			if t.err == nil {
 				row.job, row.disks = j, disks
 				row.job.Name = strings.Join(rest[:1+extra], ";")
+				// A whole row ends with a share, with errors behind one, or with a description.
+				end := fields[len(fields)-3:]
+				if len(disks) > 0 && fiotext.ParseNum(end[2]).OK && !strings.Contains(strings.Join(end, ""), "%") {
+					row.disks[len(disks)-1].Util = 0 // cut off within it; other rows may have stood behind this one
+					row.lacks.Add(part.AllJobs)
+				}
 				return row, nil
 			}
 			first = cmp.Or(first, t.err)

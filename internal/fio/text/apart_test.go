@@ -102,6 +102,7 @@ func TestHeaderLineWithinARow(t *testing.T) {
 		"  read: IOPS=1000, BW=4000KiB/s (4096kB/s)(117MiB/30000msec)\n"
 	echo := "b: (g=0): rw=randread, bs=(R) 8192B-8192B, (W) 8192B-8192B, (T) 8192B-8192B, ioengine=libaio, iodepth=1\n"
 	rest := "    clat (usec): min=9, max=99, avg=19.00, stdev=1.00\n"
+	sums := "Run status group 0 (all jobs):\n   READ: bw=490MiB/s (513MB/s), 490MiB/s-490MiB/s (513MB/s-513MB/s), io=28.7GiB (30.8GB), run=60001-60001msec\n"
 	other := "b: (groupid=0, jobs=1): err= 0: pid=9: Sat Jan  7 17:35:50 2023\n" +
 		"  read: IOPS=1000, BW=8000KiB/s (8192kB/s)(234MiB/30000msec)\n"
 	for name, c := range map[string]struct {
@@ -111,6 +112,8 @@ func TestHeaderLineWithinARow(t *testing.T) {
 		"which goes on":                  {row + echo + rest, 1},
 		"which was cut off there":        {row + echo + other + rest, 0},
 		"whose rest follows what is new": {row + rest + echo, 0},
+		"above sums, and below":          {row[:strings.IndexByte(row, '\n')+1] + sums + row[strings.IndexByte(row, '\n')+1:], 1},
+		"above sums, as grep finds it":   {row[:strings.IndexByte(row, '\n')+1] + sums + other, 0},
 	} {
 		r := &Reader{}
 		for i, line := range strings.Split(c.in, "\n") {

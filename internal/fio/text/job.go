@@ -100,6 +100,9 @@ func (t *Reader) jobLine(body string) bool {
 		return true
 	}
 	if m := matchStart(textDir, body, "read", "write", "trim", "mixed"); m != nil {
+		if t.job == nil && t.torn {
+			t.tangle()
+		}
 		t.direction(m[1], m[2], body)
 		return true
 	}

@@ -2,6 +2,7 @@ package text
 
 import (
 	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -84,8 +85,13 @@ func (j *textJob) lacks(m *part.Missing) {
 			}
 		}
 	}
-	mix := strings.Contains(j.Options["rw"], "rw") || j.Options["rw"] == "readwrite"
-	if mix && j.dirs[0].seen != j.dirs[1].seen && (!j.issued || j.dirs[0].issued > 0 && j.dirs[1].issued > 0) {
+	reads, writes := false, false
+	for _, o := range append(slices.Collect(maps.Values(j.Others)), j.Options) {
+		mix := strings.Contains(o["rw"], "rw") || o["rw"] == "readwrite"
+		reads, writes = reads || mix || strings.HasSuffix(o["rw"], "read"), writes || mix || strings.HasSuffix(o["rw"], "write")
+	}
+	if reads && writes && j.dirs[0].seen != j.dirs[1].seen &&
+		(!j.issued || j.dirs[0].issued > 0 && j.dirs[1].issued > 0) {
 		m.Side = "read"
 		if j.dirs[0].seen {
 			m.Side = "write"

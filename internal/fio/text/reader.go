@@ -82,7 +82,7 @@ type Reader struct {
 	host string   // whose rows follow, where fio --client wrote it on a line of its own
 	file string   // of which grep found the line before
 	left *textJob // the row that a comment line interrupted
-	torn bool     // a header line of another run stands within a row: what continues that row is of two runs at once
+	torn bool     // a header or the sums of another run stand within a row: what continues that row is of two runs at once
 }
 
 // ANSI finds what colours a terminal.

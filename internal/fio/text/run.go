@@ -58,8 +58,9 @@ func (t *Reader) need(end bool) *textRun {
 		t.startRun()
 	case t.closed: // what stands above the figures is nearer than what stood above the version
 		t.run.out.Title = t.next.Title
-		if t.next.Command != "" {
+		if t.next.Command != "" { // header lines above it are of another
 			t.run.out.Command, t.next.Command = t.next.Command, ""
+			clear(t.run.echoes)
 		}
 	}
 	t.closed = false
@@ -261,6 +262,7 @@ func atoi(s string) int {
 
 func (t *Reader) group(number string) {
 	id := atoi(number)
+	t.torn = t.torn || t.job != nil && !t.job.headless && t.job.cur == nil && !t.job.issued
 	again := t.run != nil && t.run.after
 	before := t.run
 	if before != nil {

@@ -1,0 +1,29 @@
+package run
+
+import (
+	"slices"
+	"testing"
+
+	"plimsoll/internal/cli/form"
+)
+
+// What a record says was typed is printed without what permits anything, in whatever way it is written.
+func TestWithoutConsent(t *testing.T) {
+	flags := newABFlags(&form.Env{}, &abOptions{}).Flags()
+	for _, c := range []struct{ words, rest, consents []string }{
+		{
+			[]string{"db", "--data", "/x", "--destroy", "/dev/sda", "--serial=S1", "--yes", "--variant", "a", "--out=/etc/cron.d"},
+			[]string{"db", "--data", "/x", "--variant", "a"},
+			[]string{"--destroy", "--serial", "--yes", "--out"},
+		},
+		{[]string{"--yes=true", "--allow-exec", "db"}, []string{"db"}, []string{"--yes", "--allow-exec"}},
+		{[]string{"--state", "/root/x", "--", "--yes"}, []string{"--", "--yes"}, []string{"--state"}},
+		{[]string{"db", "--destroy"}, []string{"db"}, []string{"--destroy"}},
+		{[]string{"db", "--rounds", "2"}, []string{"db", "--rounds", "2"}, nil},
+	} {
+		rest, consents := withoutConsent(flags, c.words)
+		if !slices.Equal(rest, c.rest) || !slices.Equal(consents, c.consents) {
+			t.Errorf("%q: %q, %q", c.words, rest, consents)
+		}
+	}
+}
