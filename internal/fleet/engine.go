@@ -76,11 +76,12 @@ func ParseHosts(spec string, read func(file string) ([]byte, error)) ([]string, 
 		if err != nil {
 			return nil, err
 		}
-		spec = ""
+		var words strings.Builder
 		for line := range strings.Lines(string(data)) {
 			line, _, _ = strings.Cut(line, "#")
-			spec += " " + strings.TrimSpace(line)
+			words.WriteString(" " + strings.TrimSpace(line))
 		}
+		spec = words.String()
 	}
 	var hosts []string
 	for word := range strings.FieldsFuncSeq(spec, func(r rune) bool {

@@ -184,7 +184,7 @@ func TestBundlesFollowNoLink(t *testing.T) {
 
 // The pages of a bundle are its host's: what is opened in the operator's browser is written here.
 func TestPagesAreLeftOut(t *testing.T) {
-	pages := []string{"report.html", "report.md", "01-a/Report.HTML", "x.svg", "x.xhtml"}
+	pages := []string{"report.html", "report.md", "01-a/Report.HTML", "x.svg", "x.xhtml", "REPORT.HTML\n", "x.svg "}
 	others := []string{"run.json", "01-a/fio.jsonl", "01-a/html", "01-a/md.log", "SHA256SUMS"}
 	from, to := t.TempDir(), t.TempDir()
 	var headers []tar.Header

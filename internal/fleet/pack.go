@@ -170,7 +170,7 @@ func fitting(h *tar.Header, n int, limit int64) error {
 }
 
 // pages are the files that a browser may run scripts of. Those of a run are written here.
-var pages = regexp.MustCompile(`(?i)\.(md|svg|xml|[xm]?html?|xht)$`)
+var pages = regexp.MustCompile(`(?i)\.(md|svg|xml|[xm]?html?|xht)[^\w]*$`)
 
 // place makes a new file of so many bytes, unless it is a page.
 func place(root *os.Root, name string, size int64, from io.Reader) error {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -229,6 +230,9 @@ func (p *planner) collisions(ctx context.Context, w *records.Work) error {
 	}
 	if err := p.reach(point); err != nil {
 		return err
+	}
+	if state := filepath.Dir(p.Journal); strings.HasPrefix(filepath.Join(p.Root, point)+"/", state+"/") {
+		return fmt.Errorf("mount point %s lies in %s, which plimsoll keeps its own records in; choose another", point, state)
 	}
 	if m := p.tree.MountOf(point); m != nil && m.Point == point {
 		return fmt.Errorf("mount point %s is in use by %s", point, m.Source)

@@ -68,12 +68,15 @@ func TestTakenNamesAndPlaces(t *testing.T) {
 		"declared beside md":   {with(md, func(w *records.Want) { w.Group = "g" }), declared(topology.DeclaredArray{Name: "o", Using: "lvm", VolumeGroup: "g"}), nil, "", ""},
 		"itself":               {lvm, declared(topology.DeclaredArray{Name: "t", Using: "lvm", VolumeGroup: "g"}), nil, "", ""},
 		"mounted":              {md, func(p *planner) { p.tree.Mounts = []block.Mount{{Point: "/data", Source: "s"}} }, nil, "", "mount point /data is in use by s"},
-		"mounted above":        {md, func(p *planner) { p.tree.Mounts = []block.Mount{{Point: "/", Source: "s"}} }, nil, "", ""},
-		"in fstab":             {md, nil, map[string]string{"etc/fstab": "UUID=1 /data/ xfs\n"}, "", "mount point /data has a line in /etc/fstab already: UUID=1 /data/ xfs"},
-		"in fstab, below":      {md, nil, map[string]string{"etc/fstab": "UUID=1 /data/x xfs\n/data\n"}, "", ""},
-		"files":                {md, nil, map[string]string{"data/x": ""}, "", `mount point /data holds "x" and would hide it`},
-		"an empty directory":   {md, nil, map[string]string{"data": "DIR"}, "", ""},
-		"no mount":             {with(md, func(w *records.Want) { w.Mount = "" }), func(p *planner) { p.tree.Mounts = []block.Mount{{Point: "/", Source: "s"}} }, map[string]string{"etc/fstab": "UUID=1 . xfs\n"}, "", ""},
+		"among the records": {with(md, func(w *records.Want) { w.Mount = "/state/x" }), func(p *planner) {
+			p.Site = &Site{Machine: p.Machine, Root: "/", Journal: "/state/journal"}
+		}, nil, "", "mount point /state/x lies in /state, which plimsoll keeps its own records in"},
+		"mounted above":      {md, func(p *planner) { p.tree.Mounts = []block.Mount{{Point: "/", Source: "s"}} }, nil, "", ""},
+		"in fstab":           {md, nil, map[string]string{"etc/fstab": "UUID=1 /data/ xfs\n"}, "", "mount point /data has a line in /etc/fstab already: UUID=1 /data/ xfs"},
+		"in fstab, below":    {md, nil, map[string]string{"etc/fstab": "UUID=1 /data/x xfs\n/data\n"}, "", ""},
+		"files":              {md, nil, map[string]string{"data/x": ""}, "", `mount point /data holds "x" and would hide it`},
+		"an empty directory": {md, nil, map[string]string{"data": "DIR"}, "", ""},
+		"no mount":           {with(md, func(w *records.Want) { w.Mount = "" }), func(p *planner) { p.tree.Mounts = []block.Mount{{Point: "/", Source: "s"}} }, map[string]string{"etc/fstab": "UUID=1 . xfs\n"}, "", ""},
 	} {
 		files := maps.Clone(c.files)
 		delete(files, "data")

@@ -146,7 +146,17 @@ func (s *jsonScan) text() string {
 }
 
 // number reads a number, quoted or not. nan and inf count as 0 and are remembered.
-func (s *jsonScan) number() float64 { return s.decimal(0) }
+func (s *jsonScan) number() float64 {
+	v := s.decimal(0)
+	if math.Abs(v) > mostNumber {
+		s.nans++
+		return 0
+	}
+	return v
+}
+
+// mostNumber is more than any figure of fio's: products and sums of some stay numbers.
+const mostNumber = 1e24
 
 // percent reads a number of percent as a share: 2.34 is 0.0234 to the last bit, which 2.34/100 is
 // not.

@@ -20,7 +20,7 @@ func TestNumbersOfJSON(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range []string{`"nan",`, `"inf",`, `"x",`, "nan,", "-nan,", "inf,"} {
+	for _, text := range []string{`"nan",`, `"inf",`, `"x",`, "nan,", "-nan,", "inf,", "1e308,"} {
 		s := &jsonScan{b: []byte(text)}
 		if got := s.number(); got != 0 || s.nans != 1 || s.err != nil {
 			t.Errorf("%q: %v, %d that are none, %v", text, got, s.nans, s.err)
