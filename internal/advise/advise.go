@@ -225,7 +225,7 @@ func (a *Advice) candidates(r *Request, instances []priced) []Candidate {
 	a.Instances = len(instances)
 	if len(instances) == 0 {
 		a.Rejected = append(a.Rejected,
-			"no instance type with a price has the vCPUs, memory, architecture and family that are asked for")
+			"no instance type with a price has the vCPUs, memory, architecture and family asked for")
 	}
 	layouts, rejected := r.layouts()
 	a.Rejected, a.Layouts = append(a.Rejected, rejected...), len(layouts)

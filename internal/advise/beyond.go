@@ -71,7 +71,7 @@ func (r Request) next() (steps []Beyond) {
 		{"with --burst-ok", bursts && !r.BurstOK, func(r *Request) { r.BurstOK = true }},
 		{"with --headroom 0%", r.Headroom > 0, func(r *Request) { r.Headroom = 0 }},
 		{"with --max-volumes 32", r.most() < 32, func(r *Request) { r.MaxVolumes = 32 }},
-		{"without a durability that the data must have", r.Demand.Durability != workload.Durability{}, func(r *Request) {
+		{"without a durability requirement", r.Demand.Durability != workload.Durability{}, func(r *Request) {
 			d := *r.Demand
 			d.Durability, r.Demand = workload.Durability{}, &d
 		}},

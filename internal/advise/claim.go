@@ -38,7 +38,8 @@ func ParseClaim(s string) (Claim, error) {
 	if more, ok := strings.CutPrefix(c.Text, "+"); ok {
 		share, err := units.ParsePercent(strings.ReplaceAll(more, " ", ""))
 		if c.More = share; err != nil || share <= 0 {
-			return c, fmt.Errorf("claim %s: want what a machine type gives more than before, such as \"+60 %%\"", text.Quote(s))
+			return c, fmt.Errorf("claim %s: want the increase over a machine type's earlier limits, such as \"+60 "+
+				"%%\"", text.Quote(s))
 		}
 		return c, nil
 	}

@@ -166,7 +166,7 @@ func (a *Advice) notes(r Request) {
 		say("%s: %s", text.Join(" in ", "prices of "+p.what, r.Prices.Region), p.from.Cited(r.Now))
 	}
 	if len(r.Demand.AtLeast) > 0 {
-		say("the demand was observed on saturated storage (%s): the true demand may be larger, so this is the least to buy",
+		say("the demand was observed on saturated storage (%s): the true demand may be larger, so this is the minimum to buy",
 			strings.Join(r.Demand.AtLeast, "; "))
 	}
 	if slices.ContainsFunc(r.Demand.Streams, func(s workload.Stream) bool { return !s.Random }) {

@@ -36,7 +36,7 @@ func FromResults(name string, results []*result.Result) (*workload.Demand, error
 		}
 		if at := slices.IndexFunc(all, func(m measured) bool { return sameJob(m.job, r.Workloads) }); at >= 0 {
 			larger(all[at].streams, one.Streams)
-			d.Notes = text.Once(d.Notes, "results of the same job are one demand: the largest figures are taken")
+			d.Notes = text.Once(d.Notes, "results of the same job are one demand: the largest figures are used")
 		} else {
 			all = append(all, measured{r.Workloads, streamName(r.Name, len(all)), one.Streams})
 		}
@@ -94,7 +94,7 @@ func FromResult(name string, r *result.Result) (*workload.Demand, error) {
 			}
 			free = free || asked == 0
 			if asked > 0 && s.IOPS < asked*reached {
-				d.Notes = append(d.Notes, fmt.Sprintf("%s asked for %v IOPS and got %v (%s): what it asked for is taken", s.Name,
+				d.Notes = append(d.Notes, fmt.Sprintf("%s asked for %v IOPS and got %v (%s): the rate it asked for is used", s.Name,
 					asked, s.IOPS, text.Percent(float64(s.IOPS/asked))))
 				s.IOPS, s.Rate = asked, units.Rate(float64(asked)*s.MeanBlock())
 			}

@@ -29,7 +29,7 @@ func TestFromResult(t *testing.T) {
 		note    string
 		atLeast bool
 	}{
-		{"not met", 100_000, 7739, 200_000, "w-write asked for 200,000 IOPS and got 7,739 (3.9 %): what it asked for is taken", false},
+		{"not met", 100_000, 7739, 200_000, "w-write asked for 200,000 IOPS and got 7,739 (3.9 %): the rate it asked for is used", false},
 		{"met but for rounding", 100_000, 197_000, 197_000, "", false},
 		{"closed loop", 0, 7739, 7739, "", true},
 	} {

@@ -318,7 +318,7 @@ func (r *Request) unfit(typ string) string {
 			return fmt.Sprintf("%s: %s is random, and a random I/O costs a full 1 MiB there", typ, r.load(s))
 		}
 		if least := s.Latency.Smallest(); t.HDD != nil && least > 0 && least < 10*time.Millisecond {
-			return fmt.Sprintf("%s: %s wants %s, which no hard disk gives", typ, r.load(s), units.LatencyOf(least))
+			return fmt.Sprintf("%s: %s wants %s, which no hard disk delivers", typ, r.load(s), units.LatencyOf(least))
 		}
 		if t.HDD != nil && s.Sync.Each > 0 {
 			return fmt.Sprintf("%s: %s waits for its writes, and no latency is stated for hard disks", typ, r.load(s))

@@ -142,7 +142,7 @@ func (r *Request) peaks() [][]*workload.Stream {
 func (a *Advice) seriesNotes(s *Series) {
 	long := s.Length()
 	a.Assumed = append(a.Assumed, fmt.Sprintf(
-		"%s of %s, %s: each interval is run through the credits of volumes and instance, with headroom",
+		"%s of %s, %s: each interval is simulated with the credits of volumes and instance, with headroom",
 		text.Plural(len(s.Intervals), "interval"), text.Duration(s.Intervals[0].Len), text.Duration(long.Round(time.Second)),
 	))
 	if long < day {

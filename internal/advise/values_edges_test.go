@@ -52,7 +52,7 @@ func TestUnfitEdges(t *testing.T) {
 	for text, want := range map[string]string{
 		"{does: sequential read, block: 1MiB, rate: 10MiB/s}":                       "",
 		"{does: random read, block: 1MiB, rate: 10MiB/s}":                           "is random",
-		"{does: sequential read, block: 1MiB, rate: 10MiB/s, latency: {p99: 9ms}}":  "wants 9 ms, which no hard disk gives",
+		"{does: sequential read, block: 1MiB, rate: 10MiB/s, latency: {p99: 9ms}}":  "wants 9 ms, which no hard disk delivers",
 		"{does: sequential read, block: 1MiB, rate: 10MiB/s, latency: {p99: 10ms}}": "",
 		"{does: sequential write, block: 1MiB, rate: 10MiB/s, sync: fdatasync}":     "waits for its writes",
 	} {

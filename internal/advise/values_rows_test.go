@@ -280,7 +280,7 @@ func TestFromSeveralResults(t *testing.T) {
 	if s := d.Streams[1]; s.IOPS != 70 || !s.Apart || s.Name != "c-x-write" || s.Sync.Each != 8 || s.Sync.Kind != "fdatasync" {
 		t.Errorf("%+v", s)
 	}
-	if n := strings.Join(d.Notes, ";"); n != "results of the same job are one demand: the largest figures are taken" || len(d.AtLeast) != 1 {
+	if n := strings.Join(d.Notes, ";"); n != "results of the same job are one demand: the largest figures are used" || len(d.AtLeast) != 1 {
 		t.Errorf("%q %q", d.Notes, d.AtLeast)
 	}
 	if d, err = FromResults("one", []*result.Result{rate("a", 100, nil), rate("b", 40, nil)}); err != nil || len(d.Streams) != 1 || d.Streams[0].Apart || d.Streams[0].IOPS != 100 {

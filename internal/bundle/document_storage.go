@@ -184,7 +184,7 @@ func onStorage(r *result.Result, whole *topology.Topology, doc *Document, o *fio
 	if !ok {
 		return nil
 	}
-	r.Doubt("the volumes are taken to be %s, %s; --volumes overrides this", decl.Arrays[0].Volumes[0].Type, where)
+	r.Doubt("the volumes are assumed to be %s, %s; --volumes overrides this", decl.Arrays[0].Volumes[0].Type, where)
 	return below(r, whole, decl)
 }
 

@@ -301,8 +301,8 @@ var ioError = regexp.MustCompile(`io_u error on file .*: ([^:]+): (?:read|write|
 func onlyTotal(o *fio.Output) *fio.Output {
 	own := *o
 	own.Jobs, own.AllClients = []fio.Job{*o.AllClients}, nil
-	own.Doubt("only the total of all clients is quoted, in which fio adds jobs that ran one after the other as if " +
-		"they ran together")
+	own.Doubt("only the total of all clients is quoted, in which fio adds up jobs that ran one after the other as " +
+		"if they had run together")
 	return &own
 }
 
@@ -393,7 +393,7 @@ func (f Found) machine(r *result.Result, o *fio.Output, whole *topology.Topology
 	if whole.Instance.Type != "" || line == 0 {
 		return false, nil
 	}
-	r.Doubt("the instance is taken to be %s, %s; --instance overrides this", typ, inText(line))
+	r.Doubt("the instance is assumed to be %s, %s; --instance overrides this", typ, inText(line))
 	return true, on(r, whole, typ, topology.Origin{Kind: topology.Declared, Where: inText(line)})
 }
 

@@ -166,7 +166,7 @@ func wasDirect(o *fio.Output) (direct, buffered bool, why string) {
 	case slices.ContainsFunc(o.Jobs, submitted) && !inMemory(o):
 		return false, true, "its I/Os were complete when their submission returned, as buffered ones are"
 	case len(o.Disks) == 0:
-		return false, false, "without disk statistics this is not known"
+		return false, false, "without disk statistics, this is not known"
 	}
 	switch times := counted(o); {
 	case issued(o) == 0:
@@ -256,8 +256,8 @@ func planned(r *result.Result, o *fio.Output) (longest time.Duration) {
 			fmt.Sprintf("fio was stopped before its time (%s).", strings.TrimPrefix(o.Messages[signal], "fio: terminating on ")))
 	}
 	if whole, ok := otherPlan(r, o, longest); ok {
-		r.Doubt("the job in the text has a runtime of %s, and this run ended after %s to the end of its last I/Os: it was "+
-			"started with another runtime", text.Duration(longest), text.Duration(whole))
+		r.Doubt("the job in the text has a runtime of %s, but this run ended after %s, including its last I/Os: it "+
+			"was started with another runtime", text.Duration(longest), text.Duration(whole))
 		for i := range r.Workloads {
 			r.Workloads[i].Runtime = min(r.Workloads[i].Runtime, whole)
 		}

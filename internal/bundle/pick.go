@@ -136,7 +136,8 @@ func NewPick(where []string, sort, group string) (Pick, error) {
 func newCondition(s string) (condition, error) {
 	m := conditionText.FindStringSubmatch(s)
 	if m == nil {
-		return condition{}, fmt.Errorf("want KEY=VALUE, KEY!=VALUE, KEY~PART, or KEY>VALUE and the like of a figure (%s)",
+		return condition{}, fmt.Errorf("want KEY=VALUE, KEY!=VALUE, KEY~PART, or for a figure (%s) also KEY>VALUE "+
+			"and the like",
 			named(isFigure))
 	}
 	c := condition{key: keyOf(m[1]), op: suite.Op(m[2]), value: strings.ToLower(m[3])}

@@ -239,13 +239,13 @@ func TestOwnDrivesAreNotOnTheNetwork(t *testing.T) {
 		disks  int
 	}{
 		{"We ran on c5.2xlarge.", false, "fio counted no device, as on a network filesystem", 1, 0},
-		{"We ran on c5.2xlarge.", true, "the instance is taken to be c5.2xlarge", 1, 1},
-		{"We ran on c5.2xlarge.", true, "the instance is taken to be c5.2xlarge", 0, 0}, // an excerpt
-		{"We ran on c5.2xlarge with 2x gp3 500GiB in RAID 0.", true, "the volumes are taken to be gp3", 1, 0},
+		{"We ran on c5.2xlarge.", true, "the instance is assumed to be c5.2xlarge", 1, 1},
+		{"We ran on c5.2xlarge.", true, "the instance is assumed to be c5.2xlarge", 0, 0}, // an excerpt
+		{"We ran on c5.2xlarge with 2x gp3 500GiB in RAID 0.", true, "the volumes are assumed to be gp3", 1, 0},
 		{"We ran on i3en.2xlarge with 2 NVMe in RAID0.", false, "it has 2 local drives, and nothing says that its volumes were measured", 0, 0},
 		{"We ran on i3en.2xlarge.", false, "it has 2 local drives", 0, 0},
-		{"i3en.2xlarge, 4x gp3 500GiB in RAID 0", true, "the volumes are taken to be gp3", 0, 0},
-		{"We ran on c5.2xlarge with NVMe in RAID0.", true, "the instance is taken to be c5.2xlarge", 0, 0},
+		{"i3en.2xlarge, 4x gp3 500GiB in RAID 0", true, "the volumes are assumed to be gp3", 0, 0},
+		{"We ran on c5.2xlarge with NVMe in RAID0.", true, "the instance is assumed to be c5.2xlarge", 0, 0},
 	} {
 		o := &fio.Output{Source: "a.md", Line: 9, Jobs: []fio.Job{{Name: "a", Options: fio.Options{"rw": "randread", "bs": "4k"}}}}
 		o.Groups, o.Disks = make([]fio.Group, tt.groups), make([]fio.Disk, tt.disks)

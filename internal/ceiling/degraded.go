@@ -82,10 +82,10 @@ func (p *problem) assumeDegraded(a *topology.Array, m members) {
 		p.note("%s lacks %d members, which its level does not survive: its ceiling is that of the whole array", a.Name,
 			a.Degraded)
 	case m.lost > 0 && m.copies > 1:
-		p.note("%s is degraded: the copies that are left serve all reads of their set, and the busiest of them sets the "+
+		p.note("%s is degraded: the remaining copies serve all reads of their set, and the busiest of them sets the "+
 			"pace", a.Name)
 	case m.lost > 0:
-		p.note("%s is degraded: what lay on the lost members is worked out from the others", a.Name)
+		p.note("%s is degraded: data on the lost members is reconstructed from the others", a.Name)
 	}
 	if m.lost > 1 && m.parity > 0 {
 		p.note("%s lacks two members: its writes are counted as if it lacked one", a.Name)

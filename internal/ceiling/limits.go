@@ -65,8 +65,8 @@ func Rates(t *topology.Topology, role topology.Role, results []*result.Result, f
 				"known", from, map[bool]string{true: "reads", false: "writes"}[load.Reads()], max(load.ReadBS,
 				load.WriteBS))
 		default:
-			return nil, errors.New("no limit of the volumes is known: declare it (--volumes), or name a run that measured it " +
-				"(--run)")
+			return nil, errors.New("no limit of the volumes is known: declare one (--volumes), or name a run that " +
+				"measured one (--run)")
 		}
 		all = append(all, rate)
 	}

@@ -57,6 +57,6 @@ func (p *problem) assumeRebuild(a *topology.Array) {
 	} else {
 		p.note("%s is being rebuilt at a rate that is not known; the rebuild's own I/O is not counted", a.Name)
 	}
-	p.note("what is rebuilt of %s counts by its share of the array: a file that lies in it is read like one of a "+
-		"whole array", a.Name)
+	p.note("the rebuilt part of %s counts by its share of the array: a file in it is read like one on a whole "+
+		"array", a.Name)
 }

@@ -363,8 +363,8 @@ func (p *problem) assumeSharing(a *topology.Array, m members) {
 	l := present(a).Sustained
 	both := writes && (reads || m.parity > 0)
 	if both && (l.SharedIOPS == cloud.Assumed || l.SharedRate == cloud.Assumed) {
-		p.note("no source says how reads and writes of these drives share their limits: one budget is assumed, of which " +
-			"each takes its part (r/R + w/W at most 1)")
+		p.note("no source says how reads and writes of these drives share their limits: they are assumed to share " +
+			"one budget (r/R + w/W at most 1)")
 	}
 	for _, one := range []struct {
 		runs        bool

@@ -34,13 +34,13 @@ func TestDemandOfAnUnmetRun(t *testing.T) {
 	dir := imported(t, "workload-to-jobfile.md", "")
 	got := printed(t, "workload from "+dir)
 	has(t, got, "rate: 80MiB/s", "rate: 256MiB/s", "burst: {for: 5s, every: 30s, after: 10s}",
-		"burst_read-read asked for 1,024 IOPS and got 473 (46.2 %): what it asked for is taken",
+		"burst_read-read asked for 1,024 IOPS and got 473 (46.2 %): the rate it asked for is used",
 		"results of the same job are one demand")
 	if n := strings.Count(got, "- name:"); n != 2 {
 		t.Errorf("%d streams, want the two of the job:\n%s", n, got)
 	}
 	got = printed(t, "advise "+dir+" --capacity 8GiB")
-	has(t, got, "2,304 IOPS and 336 MiB/s at peak", "got 965 (75.4 %): what it asked for is taken", "c8gb.xlarge")
+	has(t, got, "2,304 IOPS and 336 MiB/s at peak", "got 965 (75.4 %): the rate it asked for is used", "c8gb.xlarge")
 }
 
 // TestOwnedVolumesOfARun: the first seed's four gp2 did 36,300 IOPS with 16 in flight. They stand
@@ -59,7 +59,7 @@ func TestOwnedVolumesOfARun(t *testing.T) {
 	has(t, printed(t, "advise "+file+" --capacity 12000GiB --details"), " gp3: ")
 	// Without --volumes they are those that the text names, and it says so.
 	bare := printed(t, "advise "+imported(t, "raid0-4xgp2-m5.12xlarge.md", "")+" --details")
-	has(t, bare, "Your volumes are taken to be 4 x gp2, named in the text, line 1 and 28", "$1,200.00 for the volumes", "0.992 times")
+	has(t, bare, "Your volumes are assumed to be 4 x gp2, named in the text, line 1 and 28", "$1,200.00 for the volumes", "0.992 times")
 	// Of two results on different volumes neither's are the ones.
 	if two := printed(t, "advise "+imported(t, "workload-to-jobfile.md", "")+" --capacity 8GiB"); strings.Contains(two, "your volumes") {
 		t.Errorf("one of two results' volumes are taken for both:\n%s", two)

@@ -115,7 +115,7 @@ shows what storage is here, what is missing, and what to do next.
 
 Every flag can also be set in the environment: PLIMSOLL_RUNTIME=30s is --runtime 30s. A flag on the command line
 takes precedence over the environment, and both over plimsoll.yaml in the current directory, which declares the
-storage. Flags that give consent, or choose what runs, are read from the command line only.`,
+storage. Flags that give consent, or choose what runs, are only read from the command line.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       env.Version,

@@ -198,14 +198,14 @@ func (d *Provider) checkTable(file string, data []byte, names map[string]func(r 
 		return &yamlfile.Place{Line: line, Column: column, Err: fmt.Errorf(format, a...)}
 	}
 	if err != nil {
-		return &yamlfile.Place{Line: 1, Err: errors.New("want a header with the columns that docs/clouds.md has")}
+		return &yamlfile.Place{Line: 1, Err: errors.New("want a header with the columns in docs/clouds.md")}
 	}
 	var form []*column
 	for i, h := range head {
 		form = append(form, d.column(file, h))
 		switch {
 		case form[i] == nil:
-			return place(i, "the column %.40q is none of those that docs/clouds.md has: correct its name or remove it", h)
+			return place(i, "the column %.40q is not in docs/clouds.md: correct its name or remove it", h)
 		case slices.Contains(head[:i], h):
 			return place(i, "the column %s is there twice: keep one", h)
 		}
@@ -229,10 +229,10 @@ func (d *Provider) checkTable(file string, data []byte, names map[string]func(r 
 			return nil // the end
 		}
 		if err != nil {
-			return place(0, "%d cells, and the head has %d", len(cells), len(head))
+			return place(0, "%d cells, but the header has %d", len(cells), len(head))
 		}
 		if at, _ := c.FieldPos(0); at != line {
-			return place(0, "a cell or an empty line above goes over two lines: keep each row on one")
+			return place(0, "a cell or an empty line above spans two lines: keep each row on one line")
 		}
 		r, key := row{head, cells}, ""
 		for i, cell := range cells {

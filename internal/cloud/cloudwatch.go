@@ -140,7 +140,7 @@ func (c client) latest(ctx context.Context, asked []metric, now time.Time) ([]*B
 		}
 		form.Set("NextToken", page.Next)
 	}
-	return nil, fmt.Errorf("%s: its answer does not end: %d pages", c.name, maxPages)
+	return nil, fmt.Errorf("%s: the answer has no end after %d pages", c.name, maxPages)
 }
 
 // metricAnswer is GetMetricDataResponse, as the CloudWatch API reference spells it. Value n is of

@@ -139,7 +139,7 @@ func TestBurstBalancesRefused(t *testing.T) {
 		{502, "bad gateway", "CloudWatch: HTTP: 502 Bad Gateway"},
 		{200, "<html><body>log in</body></html>", "CloudWatch: the answer is not XML: expected element type <GetMetricDataResponse> but have <html>"},
 		{200, "", "CloudWatch: the answer is not XML: EOF"},
-		{200, page("", "again"), "CloudWatch: its answer does not end: 20 pages"},
+		{200, page("", "again"), "CloudWatch: the answer has no end after 20 pages"},
 	} {
 		watch(t, func(map[string][]string) (int, string) { return c.status, c.body })
 		if b, err := BurstBalances(t.Context(), "eu-west-1", "i-0abc", nil); err == nil || err.Error() != c.want {

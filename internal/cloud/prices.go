@@ -227,7 +227,7 @@ func (p *Prices) add(r priceRow) error {
 		return fmt.Errorf("product %.60q: want an instance type or a volume type", r.product)
 	}
 	if p.Region != "" && r.region != "" && r.region != p.Region {
-		return fmt.Errorf("region %.40q after %.40q: bring the prices of one region", r.region, p.Region)
+		return fmt.Errorf("region %.40q after %.40q: use the prices of one region", r.region, p.Region)
 	}
 	if p.Region == "" {
 		p.Region = r.region

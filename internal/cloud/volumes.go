@@ -439,7 +439,7 @@ func (f *VolumeFacts) raised(t VolumeType, spec VolumeSpec, wrong func(string, .
 	if spec.OnDemand {
 		most := t.Raised.OnDemand
 		f.Sustained = Limits{IOPS: max(f.Sustained.IOPS, most.IOPS), Rate: max(f.Sustained.Rate, most.Rate)}
-		f.Notes = append(f.Notes, "bursting on demand is billed by what is used of it")
+		f.Notes = append(f.Notes, "bursting on demand is billed by use")
 	}
 }
 

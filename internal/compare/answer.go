@@ -137,7 +137,7 @@ func (c *Change) order(before, after []float64, first int) {
 	o := stats.OrderOf(before, after)
 	if c.Widen(o.Memory); o.Explains {
 		c.trend = fmt.Sprintf(
-			"both sides change by about %s per round, which would also explain it; alternate them (plimsoll ab)",
+			"both sides change by about %s per round, which would also explain the difference; alternate them (plimsoll ab)",
 			text.Change(o.Slope),
 		)
 	}

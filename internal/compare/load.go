@@ -117,14 +117,15 @@ func copyOf(b *bundle.Bundle, seen []*bundle.Bundle) string {
 	if i < 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s and %s are one run, which counts once: remove the copy", seen[i].Dir, b.Dir)
+	return fmt.Sprintf("%s and %s are the same run, which counts once: remove the copy", seen[i].Dir, b.Dir)
 }
 
 func (l *Loaded) bounded() error {
 	if len(l.Sides) <= mostSides {
 		return nil
 	}
-	return fmt.Errorf("%d sides are more than a table of %d holds: choose results with --where (bs=4k,rw=randread), "+
+	return fmt.Errorf("%d sides are more than the %d that a table holds: choose results with --where "+
+		"(bs=4k,rw=randread), "+
 		"group them by a label with --by, or see runs in order with plimsoll runs --history", len(l.Sides), mostSides)
 }
 

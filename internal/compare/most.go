@@ -58,7 +58,8 @@ func NewMostSearch(s suite.Scenario, threshold string, seed uint64) (MostSearch,
 	latency := t.Metric.Quantity.IsLatency() && t.Metric.Side != suite.Transactions &&
 		(isPercentile || t.Metric.Statistic == suite.Mean)
 	if !latency || t.Op != "<" && t.Op != "<=" {
-		return m, fmt.Errorf("%q: want a percentile or mean of a latency and its most, such as read.clat.p99 <= 2ms", t.Text)
+		return m, fmt.Errorf("%q: want a percentile or mean of a latency and its maximum, such as read.clat.p99 <= "+
+			"2ms", t.Text)
 	}
 	if s.AsIs || s.Kind() != suite.OfFio || len(s.Job.Sections) != 1 {
 		return m, fmt.Errorf("%s is a job file of its own, or several jobs: the search sets the rate of one job", s.Name)

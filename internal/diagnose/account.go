@@ -112,7 +112,7 @@ func cpuCauses(m Measurement) (out finding.Factors) {
 	}
 	for _, j := range m.Jobs {
 		if use := j.CPU.User + j.CPU.System; use >= CoreFull {
-			out.Add(finding.CPU, j.Name, math.SmallestNonzeroFloat64, "each job of %s uses up its core (%v)", j.Name,
+			out.Add(finding.CPU, j.Name, math.SmallestNonzeroFloat64, "each job of %s saturates its core (%v)", j.Name,
 				use)
 			return out
 		}
@@ -142,7 +142,7 @@ func (c *Case) loopCauses(m Measurement, b ceiling.Bound) (out finding.Factors) 
 	case rest > 0 && !m.Syncs():
 		possible := float64(asked) / rest * 1e9
 		out.Add(finding.RestLatency, "", possible/float64(b.IOPS),
-			"%d in flight ÷ %s, the volumes' idle latency, are %s IOPS", asked, units.Latency(rest), units.IOPS(possible))
+			"%d in flight ÷ %s, the volumes' idle latency, gives %s IOPS", asked, units.Latency(rest), units.IOPS(possible))
 		if _, slow := c.SlowItself(m); slow {
 			out.Add(finding.SlowVolume, "", rest/m.MeanLatency(), "an I/O takes %s; the volumes are rated at %s",
 				units.Latency(m.MeanLatency()), units.Latency(rest))
@@ -261,7 +261,7 @@ func (c *Case) countedCauses(m Measurement, b ceiling.Bound) (out finding.Factor
 			// The ceiling leaves that out.
 			cause, factor = finding.Rebuild, min(factor/(1-ceiling.RebuildTakes(a, b.Kind)), 1)
 		}
-		out.Add(cause, who, factor, "%v of what %s did was not fio's", share, who)
+		out.Add(cause, who, factor, "%v of the I/O on %s was not fio's", share, who)
 	}
 	return out
 }

@@ -52,7 +52,7 @@ func TestCPUAsACause(t *testing.T) {
 		says string
 	}{
 		"nothing":              {nil, nil, "", ""},
-		"a full core":          {[]fio.Job{job(0.25, 0.65, 1)}, nil, "CPU of j all", "each job of j uses up its core (90.0 %)"},
+		"a full core":          {[]fio.Job{job(0.25, 0.65, 1)}, nil, "CPU of j all", "each job of j saturates its core (90.0 %)"},
 		"just below":           {[]fio.Job{job(0.25, 0.64, 1)}, nil, "", ""},
 		"stolen":               {nil, host(4, 0, 0, 0, 0, 0.05), "CPU 950‰", "the hypervisor took 5.0 %"},
 		"less stolen":          {nil, host(4, 0, 0, 0, 0, 0.049), "", ""},

@@ -100,8 +100,8 @@ func (t Touch) Sentence() string {
 		return fmt.Sprintf("Cannot tell whether %s is loaded from a snapshot: it is too small.", of)
 	case t.Unsure:
 		return fmt.Sprintf(
-			"Cannot tell whether %s is loaded from its snapshot: first reads take %s and others %s, but they "+
-				"vary too much (others use it); test again when it is quiet.",
+			"Cannot tell whether %s is loaded from its snapshot: first reads take %s and others %s, but they vary "+
+				"too much (others are using it); test again when it is quiet.",
 			of,
 			first,
 			again,
@@ -217,6 +217,6 @@ func (t Touch) Shown(f finding.Finding) finding.Finding {
 	return f.Saw("not loaded", finding.Says("%v (%v to %v)", t.Share, t.Low,
 		t.High),
 		"below 15 %", fmt.Sprintf("%d pairs of reads", t.Pairs)).
-		Saw("first read of a piece", units.Latency(t.First), units.Latency(t.Again).String()+", as the second one",
+		Saw("first read of a piece", units.Latency(t.First), units.Latency(t.Again).String()+", like the second one",
 			"medians")
 }

@@ -124,8 +124,8 @@ func ProbeAnswer(all []Probed) string {
 			"instance or the controller holds them back, not any one volume.", units.IOPS(middle), units.IOPS(sumTogether),
 			units.IOPS(sum), behind)
 	}
-	return fmt.Sprintf("no slow volume: each reaches about %v IOPS alone, and as much while all are read. A queue on one "+
-		"of them means unevenly spread I/Os.", units.IOPS(middle))
+	return fmt.Sprintf("no slow volume: each reaches about %v IOPS alone, and the same while all are read. A queue "+
+		"on one of them means unevenly spread I/Os.", units.IOPS(middle))
 }
 
 const (

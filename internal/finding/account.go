@@ -98,7 +98,7 @@ func NewAccount(ceiling, measured float64, causes []Factor) *Account {
 	rest := min(gap/named, 1)
 	if share := math.Log(rest) / math.Log(gap); share > 1e-9 {
 		a.Factors = append(a.Factors,
-			Factor{Cause: Unexplained, Factor: rest, Share: share, How: "nothing that was recorded accounts for it"})
+			Factor{Cause: Unexplained, Factor: rest, Share: share, How: "nothing recorded accounts for it"})
 	}
 	return a
 }

@@ -152,7 +152,7 @@ func open(dirs []string) ([]source, error) {
 		all = append(all, source{host: name, bundle: b})
 	}
 	if len(all) < 2 {
-		return nil, fmt.Errorf("a fleet has two hosts or more, and %s is one: also name the bundle of another host",
+		return nil, fmt.Errorf("a fleet has two or more hosts, and %s is one: name the bundle of another host too",
 			text.List(dirs))
 	}
 	return all, nil

@@ -47,7 +47,7 @@ func (j Job) File() (string, error) {
 		// Ansible's command puts in what the member's environment says of $NAME, and its home for ~.
 		expanded := j.Engine == "ansible" && (strings.Contains(w, "$") || strings.HasPrefix(w, "~"))
 		if expanded || !utf8.ValidString(w) || strings.ContainsFunc(w, unicode.IsControl) || jinja.MatchString(w) {
-			return "", fmt.Errorf("%s: an engine would read something else in it: use plain words", text.Quote(w))
+			return "", fmt.Errorf("%s: an engine would read it as something else: use plain words", text.Quote(w))
 		}
 		if j.Engine == "kubernetes" { // which expands $(NAME), and takes $$ for $
 			words[i] = strings.ReplaceAll(w, "$", "$$")

@@ -84,7 +84,7 @@ func (h *host) overdue(l limits) string {
 		{now.Sub(h.since), h.allow}, {now.Sub(h.begun), l.phase},
 	} {
 		if one.took > one.limit {
-			return fmt.Sprintf("it got no further with %s within %s, though it answers: look at what plimsoll does there",
+			return fmt.Sprintf("it got no further with %s within %s, though it answers: check what plimsoll is doing there",
 				h.phase, text.Duration(one.limit.Round(time.Second)))
 		}
 	}

@@ -148,7 +148,7 @@ func merge(all []measured, at time.Time) bundle.FleetScenario {
 	}
 	if f.Common.Share < leastCommon {
 		f.Invalid = append(f.Invalid,
-			fmt.Sprintf("All hosts measured together for %s of %s only.", text.Duration(length), text.Duration(planned)))
+			fmt.Sprintf("All hosts measured together for only %s of %s.", text.Duration(length), text.Duration(planned)))
 	}
 	if length <= 0 {
 		return f

@@ -36,7 +36,7 @@ func TestPlannedTimeOfAStoppedRun(t *testing.T) {
 		invalid []string
 	}{
 		"stopped": {&stats.Settled{At: 30}, 1, nil},
-		"cut":     {nil, 0.5, []string{"All hosts measured together for 30 s of 60 s only."}},
+		"cut":     {nil, 0.5, []string{"All hosts measured together for only 30 s of 60 s."}},
 	} {
 		all := []measured{steady("h1", 0, 30, 100), steady("h2", 0, 30, 100)}
 		for i := range all {

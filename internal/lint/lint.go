@@ -217,7 +217,7 @@ func idleComments(c *Case, all []fault, disabled []finding.Code) []fault {
 				report(
 					file.Name,
 					d.Line,
-					`The comment is not of the form "plimsoll: disable=PL107 reason": it silences nothing.`,
+					`The comment does not have the form "plimsoll: disable=PL107 reason": it silences nothing.`,
 				)
 			}
 			for _, code := range d.Codes {

@@ -225,7 +225,7 @@ func TestJobRulesFire(t *testing.T) {
 		{"PL146", "[a]\nrw=read\nloops=9\ntime_based\nruntime=60\n", "The job ends after 60 s, whatever loops=9 says.", nil},
 		{"PL147", "$RUN \"x fio $OPTS\"\n", "A fio command is skipped: its words are in variables that the text does not give.", nil},
 		{"PL148", "[a]\nrw=read\n# plimsoll: disable=PL103 x\nbs=4k\n", "PL103 finds nothing in the lines that this comment covers.", nil},
-		{"PL148", "[a]\nrw=read # plimsoll: ignore PL103\n", "The comment is not of the form", nil},
+		{"PL148", "[a]\nrw=read # plimsoll: ignore PL103\n", "The comment does not have the form", nil},
 		{"PL154", "[write-4k]\nrw=read\n", `The job is named "write-4k", but with rw=read it only reads.`, nil},
 		{"PL154", "[randwritejob]\nrw=randread\n", `The job is named "randwritejob", but with rw=randread it only reads.`, nil},
 		{
@@ -591,7 +591,7 @@ func TestFixesFitTheirFinding(t *testing.T) {
 	}
 	got := Judge(NewCase(Case{Scripts: []*script.File{textOf("x.fio", "a: (g=0): rw=randread, bs=(R) 4096B-4096B\nfio-3.33\nStarting 1 process\n\n"+
 		"a: (groupid=0, jobs=1): err= 0: pid=1\n  read: IOPS=100, BW=400KiB/s\n")}})).Found
-	if len(got) != 1 || got[0].Fix != "Give it to plimsoll import, or rename it with another extension." {
+	if len(got) != 1 || got[0].Fix != "Pass it to plimsoll import, or give it another extension." {
 		t.Errorf("%+v: want a fix for what fio printed", got)
 	}
 }

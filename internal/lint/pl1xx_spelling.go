@@ -24,12 +24,12 @@ func unreadable(c *Case, report reporter) {
 			}
 			switch u.By {
 			case script.Printed:
-				f.Fix = "Give it to plimsoll import, or rename it with another extension."
+				f.Fix = "Pass it to plimsoll import, or give it another extension."
 			case script.Limit:
 				f.Severity, f.Fix = finding.Info, "Split it, or use job files."
 			case script.NoJob:
 				f.Message = why + "." // a file's name keeps its case
-				f.Fix = "Put a [name] before the job's options, or lint the file that includes this one with it."
+				f.Fix = "Put a [name] before the job's options, or lint it together with the file that includes it."
 			case script.OrderMark:
 				f.Fix = "Save the file as UTF-8 without a byte order mark."
 				f.Edits = []finding.Edit{{Line: 1, Col: 1, Old: "\ufeff"}}

@@ -35,7 +35,7 @@ func (p *Place) checkRaw(a access, there *pin) error {
 	switch {
 	case device == nil:
 		major, minor := numbers(info)
-		return fmt.Errorf("%s: nothing is known of this device (%d:%d) in /sys/block; name a disk, an array or a file",
+		return fmt.Errorf("%s: /sys/block does not list this device (%d:%d); name a disk, an array or a file",
 			a.path, major, minor)
 	case p.Device == nil || p.Device.Name != device.Name:
 		return p.elsewhere(a)
@@ -78,7 +78,7 @@ func (p *Place) unused(path string, d *block.Device) error {
 		if now != p.tree {
 			at = now.Devices[d.Name]
 			if at == nil || at.Major != d.Major || at.Minor != d.Minor || identity(at) != identity(d) {
-				return fmt.Errorf("%s is not the device that it was when plimsoll began: nothing was written", path)
+				return fmt.Errorf("%s is not the device that it was when plimsoll started: nothing was written", path)
 			}
 		}
 		why := now.Using(at)

@@ -186,7 +186,7 @@ func (f Files) there(p *Place, folder *sys.Dir) bool {
 // CheckPrefilled confirms that prefilling has made the role's files as they should be.
 func (p *Place) CheckPrefilled() error {
 	if p.Device == nil && !p.there(p, p.folder) {
-		return fmt.Errorf("%s does not hold the files of %s that were to be written", filepath.Dir(p.File()),
+		return fmt.Errorf("%s does not hold the files of %s that prefilling should have written", filepath.Dir(p.File()),
 			p.Total())
 	}
 	return nil

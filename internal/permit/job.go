@@ -63,7 +63,7 @@ func (p *Place) look(s suite.Scenario, file string, note bool) (pins, error) {
 		}
 	}
 	if noted > mostBuffers {
-		return held, fmt.Errorf("%s: fio would keep notes of its blocks in %s of memory: add norandommap=1, and "+
+		return held, fmt.Errorf("%s: fio would need %s of memory to track its blocks: add norandommap=1, and "+
 			"dedupe_mode=repeat where that is set", job.Name, noted)
 	}
 	return held, nil
@@ -104,7 +104,7 @@ func (p *Place) lookAt(section fio.Section, held pins, note bool) error {
 		}
 	}
 	if len(there) > 0 && len(there) < len(accesses) {
-		return fmt.Errorf("%s is there and others of its files are not: make them first, or give them a "+
+		return fmt.Errorf("%s exists, but other files of the job do not: make them first, or give them a "+
 			"section of their own", there[0])
 	}
 	return nil
@@ -116,7 +116,7 @@ func (p *Place) lookAt(section fio.Section, held pins, note bool) error {
 func (p *Place) checkAccess(a access, note bool) (*pin, error) {
 	rel, _ := p.fromJobDir(a.path)
 	if first, _, _ := strings.Cut(filepath.Clean(rel), "/"); strings.EqualFold(first, absolute) { // of any filesystem
-		return nil, fmt.Errorf("%s: plimsoll keeps there what jobs name by absolute paths: use another name than %s/…",
+		return nil, fmt.Errorf("%s: plimsoll keeps files there that jobs name by absolute paths: use a name outside %s/…",
 			a.path, absolute)
 	}
 	if p.own(a.path) {
@@ -165,8 +165,7 @@ func (p *Place) checkThere(a access, there *pin) error {
 		return p.elsewhere(a)
 	case !a.writes:
 		if size := units.Bytes(there.info.Size()); a.need > size {
-			return fmt.Errorf("%s holds %s and the job reads up to %s, for which fio would write it again: "+
-				"choose a smaller size=",
+			return fmt.Errorf("%s holds %s and the job reads up to %s, so fio would rewrite it: choose a smaller size=",
 				a.path, size, a.need)
 		}
 		return nil
@@ -219,7 +218,7 @@ func (p *Place) checkNew(a access, note bool) error {
 	}
 	rel, ok := p.below(a.path)
 	if !ok {
-		return fmt.Errorf("%s is to be made outside of %s: name a directory with --data that both are in",
+		return fmt.Errorf("%s would be made outside of %s: with --data, name a directory that contains both",
 			a.path, p.Path)
 	}
 	if strings.HasPrefix(filepath.Join(p.Path, rel), "/dev/") {

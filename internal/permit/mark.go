@@ -71,8 +71,8 @@ func (p *Place) CheckMark(mark string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s is named by the run's record, and no mark of that run is there: if it is the place "+
-		"to write to, name it with --%s %s", p.Path, p.Role, p.Path)
+	return fmt.Errorf("%s is named in the run's record, but has no mark of that run: if it is the place to write "+
+		"to, name it with --%s %s", p.Path, p.Role, p.Path)
 }
 
 // CheckSame refuses a raw device that is not the one which a run was begun on: after a reboot, or when
@@ -92,7 +92,7 @@ func (p *Place) CheckSame(began *block.Device) error {
 		{"start on its disk", began.Start.Arg(), p.Device.Start.Arg()},
 	} {
 		if fact.was != fact.is && fact.was != "" && fact.is != "" {
-			return fmt.Errorf("%s is not the device that the run was begun on: its %s is %s and was %s: start a new run",
+			return fmt.Errorf("%s is not the device that the run started on: its %s is %s and was %s: start a new run",
 				p.Path, fact.what, text.Quote(fact.is), text.Quote(fact.was))
 		}
 	}

@@ -69,7 +69,7 @@ func (c Consent) checkOptions(file string, section fio.Section) error {
 		case known.reach == reachFiles && strings.HasSuffix(value, `\`):
 			reason = "ends with a backslash, which fio takes as part of the name"
 		case computed.MatchString(value) && strings.ContainsAny(o.Name+value, "+-*/"): // hugepage-size has one
-			reason = "has an arithmetic expression, which fio has a shell evaluate with bc"
+			reason = "has an arithmetic expression, which fio would evaluate with bc in a shell"
 		case known.reach == reachExec && !c.Exec:
 			return fmt.Errorf("%s:%d: %s would run a shell command (%.60q): read it, then add --allow-exec",
 				file, o.Line, o.Name, o.Value)

@@ -119,7 +119,7 @@ func Device(path string) (string, error) {
 	major, minor := numbers(info)
 	link, err := os.Readlink(fmt.Sprintf("/sys/dev/block/%d:%d", major, minor))
 	if err != nil {
-		return "", fmt.Errorf("%s is block device %d:%d, of which the kernel knows nothing", path, major, minor)
+		return "", fmt.Errorf("%s is block device %d:%d, which the kernel does not know", path, major, minor)
 	}
 	name := "/dev/" + strings.ReplaceAll(filepath.Base(link), "!", "/") // as in cciss!c0d0
 	if node, err := os.Stat(name); err != nil || !isBlock(node) || sys.DeviceNumber(node) != sys.DeviceNumber(info) {

@@ -78,8 +78,7 @@ func Open(topo *topology.Topology, t topology.Target, scenarios []suite.Scenario
 		return p, nil
 	}
 	if p.Device = topo.RawDevice(&t); p.Device == nil {
-		return nil, fmt.Errorf("%s: nothing is known of this device in /sys/block; name a disk, an array or a "+
-			"directory",
+		return nil, fmt.Errorf("%s: /sys/block does not list this device; name a disk, an array or a directory",
 			t.Path)
 	}
 	return p, p.checkDevice()

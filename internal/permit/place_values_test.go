@@ -512,7 +512,7 @@ func TestFoldersThatFail(t *testing.T) {
 		"files of jobs":      {func(p *Place) error { p.Jobs, p.JobSize = 2, 512; _, err := p.Prefills(); return err }, ""},
 		"all that is left":   {func(p *Place) error { return p.Empty() }, ""},
 		"a database removed": {func(p *Place) error { return p.RemoveDatabase() }, ""},
-		"what was prefilled": {func(p *Place) error { return p.CheckPrefilled() }, "does not hold the files of 1 KiB that were to be written"},
+		"what was prefilled": {func(p *Place) error { return p.CheckPrefilled() }, "does not hold the files of 1 KiB that prefilling should have written"},
 		"a server":           {func(p *Place) error { _, err := endServer(p.folder, false); return err }, ""},
 		"a grant":            {func(p *Place) error { _, err := p.Grant(makes(p), p.File(), held(t, t.TempDir())); return err }, ""},
 		"a view's file": {func(p *Place) error {
@@ -671,7 +671,7 @@ func TestNamesOfDevices(t *testing.T) {
 		}
 		return at
 	}
-	if got, err := Device(node("none", 7, 0xfffff)); got != "" || !says(err, "none is block device 7:1048575, of which the kernel knows nothing") {
+	if got, err := Device(node("none", 7, 0xfffff)); got != "" || !says(err, "none is block device 7:1048575, which the kernel does not know") {
 		t.Errorf("%q %v", got, err)
 	}
 	all, err := os.ReadDir("/sys/class/block")

@@ -44,7 +44,7 @@ func CheckSpace(places []*Place, fresh bool) error {
 			return fmt.Errorf("%s has no free space: name another path", u.path)
 		}
 		if limit := units.Bytes(spaceShare * float64(u.free)); u.need > limit {
-			return fmt.Errorf("%s: the scenarios need %s and %s is free, of which plimsoll uses 90 %%: choose %s",
+			return fmt.Errorf("%s: the scenarios need %s and %s is free, but plimsoll uses only 90 %% of that: choose %s",
 				u.path, u.need, u.free, u.smaller)
 		}
 	}

@@ -644,7 +644,7 @@ func TestSameDevice(t *testing.T) {
 	} {
 		p := &Place{Path: "/dev/nvme1n1", Device: c.now}
 		err := p.CheckSame(c.began)
-		if c.want == "" && err != nil || c.want != "" && !says(err, "/dev/nvme1n1 is not the device that the run was begun on: "+c.want+": start a new run") {
+		if c.want == "" && err != nil || c.want != "" && !says(err, "/dev/nvme1n1 is not the device that the run started on: "+c.want+": start a new run") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -86,7 +86,7 @@ func Read(data []byte) (*Report, error) {
 		}
 	}
 	if r.TPS == 0 && len(r.Methods) == 0 {
-		return nil, errors.New("neither pgbench's figures nor pg_test_fsync's are in it")
+		return nil, errors.New("it has figures of neither pgbench nor pg_test_fsync")
 	}
 	return r, nil
 }
@@ -211,13 +211,12 @@ func (r *Report) Explain(given units.Latency) []string {
 		say("%v transactions per second%s%s.", r.TPS, of, each)
 	}
 	if strings.Contains(r.Script, "TPC-B") && r.Scale > 0 && r.Clients > r.Scale {
-		say("Row locks: %s on %s, of which each transaction updates one. They wait for each other: use a scale of at "+
+		say("Row locks: %s on %s; each transaction updates one, so they wait for each other: use a scale of at "+
 			"least the number of clients.", clients, text.Plural(r.Scale, "branch", "branches"))
 	}
 	s, from := r.S(given)
 	if s == 0 {
-		say("S, the time of an 8 KiB write with its sync, is not known: give it with --sync-latency, or pg_test_fsync's " +
-			"output.")
+		say("S, the time of a synced 8 KiB write, is not known: give it with --sync-latency, or with pg_test_fsync's output.")
 		return lines
 	}
 	say("One synced 8 KiB write takes S = %v (%s).", s, from)
@@ -229,8 +228,8 @@ func (r *Report) Explain(given units.Latency) []string {
 	together := max(1, float64(r.TPS)*float64(s)/1e9)
 	switch {
 	case r.TPS < m.Low:
-		say("With %s that allows %v to %v commits per second, and %v at the very most: this is %s of that. Something else "+
-			"limits: CPU, rows that wait for each other, reads, or pgbench itself.", clients, m.Low,
+		say("With %s that allows %v to %v commits per second, and %v at the very most: this is %s of that. "+
+			"Something else is the limit: CPU, row locks, reads, or pgbench itself.", clients, m.Low,
 			m.High, m.Bound, share)
 	case r.TPS <= m.Bound:
 		say("With %s that allows %v to %v commits per second, and %v at the very most: S and the clients explain it. A "+
@@ -243,7 +242,8 @@ func (r *Report) Explain(given units.Latency) []string {
 	if r.Clients > 1 {
 		delay := s / 2
 		say("commit_delay of %v, half of S, lets one flush carry everyone's commits: up to %v per second where S is what "+
-			"limits. Each then takes that much longer, and with fewer than commit_siblings others it does nothing.", delay,
+			"limits. Each commit then takes that much longer; with fewer than commit_siblings other transactions it "+
+			"has no effect.", delay,
 			units.IOPS(float64(r.Clients)*1e9/float64(s+delay)))
 	}
 	return lines

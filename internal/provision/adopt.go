@@ -43,7 +43,7 @@ func (s *Site) Adopt(ctx context.Context, device string, serials []string) (*rec
 	}
 	for _, j := range journals {
 		if block.BareUUID(j.UUID()) == block.BareUUID(d.MD.UUID) {
-			return nil, fmt.Errorf("--adopt %s: plimsoll has a journal of it already; plimsoll array teardown %s",
+			return nil, fmt.Errorf("--adopt %s: plimsoll has a journal for it already; plimsoll array teardown %s",
 				device, j.Array)
 		}
 		if j.Array == w.Array {
@@ -119,7 +119,7 @@ func adoptMembers(w *records.Work, tree *block.Tree, d *block.Device, serials []
 		}
 	}
 	if len(found) == 0 {
-		return fmt.Errorf("it has no members; mdadm --stop %s takes it away", text.ShellQuote(d.Path))
+		return fmt.Errorf("it has no members; mdadm --stop %s removes it", text.ShellQuote(d.Path))
 	}
 	return nil
 }

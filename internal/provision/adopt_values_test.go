@@ -439,7 +439,7 @@ func TestAdoptionsRefused(t *testing.T) {
 		"no device":    {"/dev/md9", nil, nil, "there is no such device; see: cat /proc/mdstat"},
 		"a disk":       {"/dev/sda", nil, nil, "it is a disk, and only md arrays are adopted"},
 		"no UUID":      {"/dev/md0", map[string]string{"md/uuid": ""}, nil, "it has no UUID that could be read; run as root"},
-		"its journal":  {"/dev/md0", nil, &records.Work{Array: "x", Steps: []records.Step{{Check: []records.Cond{{Is: "array", Want: ourUUID}}}}}, "plimsoll has a journal of it already; plimsoll array teardown x"},
+		"its journal":  {"/dev/md0", nil, &records.Work{Array: "x", Steps: []records.Step{{Check: []records.Cond{{Is: "array", Want: ourUUID}}}}}, "plimsoll has a journal for it already; plimsoll array teardown x"},
 		"of its name":  {"/dev/md0", nil, &records.Work{Array: "md0", Steps: []records.Step{{}}}, "md0-adopted"},
 		"of another's": {"/dev/md0", nil, &records.Work{Array: "md1", Steps: []records.Step{{}}}, "md0"},
 	} {

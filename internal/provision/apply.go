@@ -164,7 +164,7 @@ func (s *Site) step(ctx context.Context, w *records.Work, i int) error {
 	}
 	missing, err := s.missing(whole, w, st)
 	if err == nil && missing != "" {
-		err = fmt.Errorf("its commands have run and yet it is not in place: %s", missing)
+		err = fmt.Errorf("its commands ran, but it is not in place: %s", missing)
 		if undone := s.actions(whole, w, st, st.Undo, true); undone != nil {
 			return errors.Join(err, fmt.Errorf("and what they did could not be undone: %w", undone))
 		}

@@ -199,7 +199,7 @@ func (s *Site) still(f *os.File, t *block.Tree, d *block.Device) error {
 	}
 	at := now.Devices[d.Name]
 	if at == nil || unix.Mkdev(at.Major, at.Minor) != sys.DeviceNumber(info) || whose(now, at) != whose(t, d) {
-		return fmt.Errorf("%s (serial %s) is not the device that was looked at: nothing was touched", d.Path,
+		return fmt.Errorf("%s (serial %s) is not the device that was inspected: nothing was touched", d.Path,
 			records.Identity(d))
 	}
 	return nil

@@ -55,7 +55,7 @@ func (p *planner) mount(w *records.Work, owner string) {
 		mount = records.Run("mount", "-t", want.FS, "-o", want.Options, "@array", point)
 	} else {
 		w.Add(records.Step{
-			Title:   "have it mounted at boot, by a line in /etc/fstab",
+			Title:   "mount it at boot, by a line in /etc/fstab",
 			Touches: []string{"/etc/fstab"},
 			Check:   []records.Cond{{Is: "lines", Of: "/etc/fstab", Want: l.Text}},
 			Do:      slices.Concat([]records.Action{{Add: l}}, p.relabel("/etc/fstab"), reload),
@@ -171,7 +171,7 @@ func (p *planner) relabel(paths ...string) []records.Action {
 // order says how a service waits for a mount that must not keep the machine from booting.
 func (p *planner) order(mount string) {
 	if p.has("/run/systemd/system") {
-		p.note("the boot does not wait for %s (nofail): a service that needs it says so itself: "+
-			"RequiresMountsFor=%s in its unit", mount, mount)
+		p.note("the boot does not wait for %s (nofail): a service that needs it must say so: RequiresMountsFor=%s "+
+			"in its unit", mount, mount)
 	}
 }

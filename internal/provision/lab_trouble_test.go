@@ -167,7 +167,7 @@ mkfs.ext4 -q /dev/mine/one; mkfs.ext4 -q /dev/mine/two; mkdir -p /mnt; udevadm s
 		})
 	}
 	r := g.sh(adopt)
-	if note := fmt.Sprintf("the partition tables of %s, %s stay", g.Volumes[0].Device, g.Volumes[1].Device); r.Code != 0 || !strings.Contains(r.Stderr, note) {
+	if note := fmt.Sprintf("the partition tables of %s, %s are kept", g.Volumes[0].Device, g.Volumes[1].Device); r.Code != 0 || !strings.Contains(r.Stderr, note) {
 		t.Errorf("exit status %d, want %q\n%s", r.Code, note, r.Stderr)
 	}
 	if got := g.ok("for d in ${a[*]}; do sgdisk -p $d | tail -1; wipefs ${d}p1; done"); strings.Count(got, "64.0 MiB") != 2 {

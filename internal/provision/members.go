@@ -35,8 +35,8 @@ func (p *planner) members(ctx context.Context, w *records.Work, d *topology.Decl
 			return err
 		}
 		if v.Size > 0 && !topology.Alike(dev.Size, v.Size) {
-			return fmt.Errorf("volume %s is declared with %v and has %v; correct the file, or attach the volume "+
-				"that is meant", records.Selector(v), v.Size, dev.Size)
+			return fmt.Errorf("volume %s is declared with %v and has %v; correct the file, or attach the intended "+
+				"volume", records.Selector(v), v.Size, dev.Size)
 		}
 		chosen = append(chosen, dev)
 	}
@@ -278,12 +278,12 @@ func (p *planner) equal(d *topology.DeclaredArray, chosen []*block.Device) error
 			return fmt.Errorf("mixed sizes: %s has %v, %s has %v; each member would be used as the smallest",
 				one, a.Size, other, b.Size)
 		case a.Queue.Rotational != b.Queue.Rotational:
-			return fmt.Errorf("mixed drives: of %s and %s one is rotational", one, other)
+			return fmt.Errorf("mixed drives: one of %s and %s is rotational", one, other)
 		case a.Queue.Logical != b.Queue.Logical:
 			return fmt.Errorf("mixed sectors: %s has %v, %s has %v",
 				one, a.Queue.Logical, other, b.Queue.Logical)
 		case cloud.IsInstanceStore(a.Model) != cloud.IsInstanceStore(b.Model):
-			return fmt.Errorf("mixed drives: of %s and %s one is local and is lost when the instance stops",
+			return fmt.Errorf("mixed drives: one of %s and %s is local and is lost when the instance stops",
 				one, other)
 		}
 	}
@@ -320,7 +320,7 @@ func (p *planner) free(ctx context.Context, w *records.Work, chosen []*block.Dev
 		blind = cmp.Or(blind, err)
 	}
 	if blind != nil {
-		p.note("whether the volumes are blank could not be seen (%v): run as root to know before apply", blind)
+		p.note("whether the volumes are blank could not be determined (%v): run as root to know before apply", blind)
 	}
 	return nil
 }

@@ -254,8 +254,8 @@ func (p *planner) collisions(ctx context.Context, w *records.Work) error {
 func (p *planner) reach(point string) error {
 	for _, o := range p.decl.Arrays {
 		if fs := o.Filesystem; fs != nil && strings.HasPrefix(point, path.Clean(fs.Mount)+"/") && !rootsOwn(fs.Owner) {
-			return fmt.Errorf("mount point %s lies under %s of array %s, which will then belong to %s, who could put "+
-				"something else in its place: mount it beside it", point, fs.Mount, o.Name, fs.Owner)
+			return fmt.Errorf("mount point %s lies under %s of array %s, which will then belong to %s, who could "+
+				"put something else in its place: mount it outside of that", point, fs.Mount, o.Name, fs.Owner)
 		}
 	}
 	if p.imagined {

@@ -65,7 +65,7 @@ func (p *planner) changed(ctx context.Context, w *records.Work, want records.Wan
 		p.enlarged(w)
 		return w, nil
 	case len(added) != 1:
-		return nil, fmt.Errorf("%d of its members are different now: replace one after the other", len(added))
+		return nil, fmt.Errorf("%d of its members are different now: replace them one at a time", len(added))
 	case !w.Want.Level.Redundant() || w.Want.Using != "md":
 		return nil, fmt.Errorf("volume %s was %s: a member of %s%s cannot be replaced, because the array holds no "+
 			"second copy of its data; tear it down and build it again: plimsoll array teardown %s",
@@ -104,7 +104,7 @@ func (p *planner) grown(w *records.Work, volumes int) error {
 		how = "an LVM stripe keeps its width: new volumes are a second segment with a stripe of its own " +
 			"(vgextend, lvextend --stripes), or back up, plimsoll array teardown, apply and restore"
 	case w.Want.Level == topology.RAID0:
-		how = "a stripe of md is not widened without moving all data: back up, plimsoll array teardown, apply and restore"
+		how = "an md stripe cannot be widened without moving all data: back up, plimsoll array teardown, apply and restore"
 	case w.Want.Level == topology.Single:
 		how = "one volume is not an array: declare a new one and copy"
 	}

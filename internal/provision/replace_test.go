@@ -83,7 +83,7 @@ func TestGrowAndReplaceRefused(t *testing.T) {
 		"a wider RAID1":         {"raid1", "[{serial: vol0a01}, {serial: vol0a02}, {serial: vol0a03}]", "mdadm --grow --raid-devices"},
 		"a wider LVM stripe":    {"raid0, using: lvm", "[{serial: vol0a01}, {serial: vol0a02}, {serial: vol0a03}]", "an LVM stripe keeps its width"},
 		"a member of RAID0":     {"raid0", "[{serial: vol0a01}, {serial: vol0a03}]", "volume vol0a03 was vol0a02: a member of raid0 cannot be replaced"},
-		"two members at once":   {"raid1", "[{serial: vol0a03}, {serial: vol0a04}]", "2 of its members are different now: replace one after the other"},
+		"two members at once":   {"raid1", "[{serial: vol0a03}, {serial: vol0a04}]", "2 of its members are different now: replace them one at a time"},
 		"one that is not there": {"raid1", "[{serial: vol0a01}, {serial: vol0a99}]", "volume vol0a99 is not attached"},
 		"by count":              {"raid1", "2 x 50GiB", "its volumes are declared differently from when it was built"},
 		"another chunk, too":    {"raid0, chunk: 64KiB", two, "tear it down first"},

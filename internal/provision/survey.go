@@ -225,7 +225,7 @@ func (v *survey) content(ctx context.Context, top *block.Device) error {
 	case made && v.begun("filesystem"):
 		return nil // mkfs was cut short
 	case made:
-		found("%s does not carry the filesystem that apply made any more; what its bytes are is not known", name)
+		found("%s no longer carries the filesystem that apply made; its contents are not known", name)
 		return nil
 	case v.w.For != "":
 		return nil // of a measurement, built a moment ago: what its last layout left on the volumes shows through

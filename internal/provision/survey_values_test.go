@@ -138,7 +138,7 @@ func TestBytesOfAnArray(t *testing.T) {
 		"in its middle":        {int64(size) / 2, false, "", "/dev/md/t holds data: byte 8388608 is not zero"},
 		"at its first byte":    {0, false, "", "/dev/md/t holds data: byte 0 is not zero"},
 		"what is in use":       {-1, true, "", "in use"},
-		"a filesystem is gone": {-1, false, "xfs", "/dev/md/t does not carry the filesystem that apply made any more; what its bytes are is not known"},
+		"a filesystem is gone": {-1, false, "xfs", "/dev/md/t no longer carries the filesystem that apply made; its contents are not known"},
 	} {
 		w := &records.Work{Want: records.Want{Using: "md", FS: c.fs}, Steps: []records.Step{{State: records.StepDone, Check: []records.Cond{{Is: "filesystem", Want: c.fs + " 1"}}}}}
 		s, file := onFile(t, size, w)

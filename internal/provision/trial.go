@@ -72,7 +72,7 @@ func (t *Trial) planned(ctx context.Context, l topology.Layout) (*Plan, error) {
 		if !w.Untouched() &&
 			slices.ContainsFunc(decl.Arrays, func(a topology.DeclaredArray) bool { return a.Name == w.Array }) {
 			return nil, fmt.Errorf("array %s is there already, built by plimsoll array apply on %s: layouts are built of "+
-				"unused volumes; name the array otherwise, or take that down first: plimsoll array teardown %[1]s",
+				"unused volumes; rename the array, or take that one down first: plimsoll array teardown %[1]s",
 				w.Array, w.Started.Format("2006-01-02"))
 		}
 	}

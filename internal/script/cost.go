@@ -39,7 +39,7 @@ func (r *reader) keep(commands, words, line int) bool {
 		return !r.spent.over
 	}
 	r.spent.over = true
-	why := fmt.Sprintf("more than %s jobs and commands, or %s words and options of them: what follows is not read; "+
+	why := fmt.Sprintf("more than %s jobs and commands, or %s words and options in them: what follows is not read; "+
 		"split the document", text.Count(mostCommands), text.Count(mostWords))
 	r.unread(line, Limit, why)
 	return false
@@ -84,7 +84,7 @@ func (r *reader) tooLong(text string, line int) bool {
 		return false
 	}
 	if mentions(text) && seems.MatchString(text[:longLine]) {
-		why := fmt.Sprintf("a command of more than %s is not read: give it a job file", units.Bytes(longLine))
+		why := fmt.Sprintf("a command of more than %s is not read: use a job file", units.Bytes(longLine))
 		r.unread(line, Limit, why)
 	}
 	return true

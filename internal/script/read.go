@@ -181,7 +181,7 @@ func (r *reader) shell(from, to, block int, code bool) {
 		if err != nil && mentions(text) && code {
 			for k, w := range words {
 				if path.Base(w.Text) == "fio" && k+1 < len(words) && strings.HasPrefix(Repaired(words[k+1].Text), "-") {
-					r.unread(w.Line, "", "a quote of this command is never closed")
+					r.unread(w.Line, "", "a quote in this command is never closed")
 					break
 				}
 			}

@@ -466,8 +466,8 @@ const byteOrderMark = "\ufeff"
 func decoded(text []byte) (plain, minds string, by Obstacle) {
 	switch {
 	case bytes.HasPrefix(text, []byte(byteOrderMark)):
-		return string(text[len(byteOrderMark):]), "a byte order mark stands before the first line: fio takes it for " +
-			"a part of it", OrderMark
+		return string(text[len(byteOrderMark):]), "a byte order mark precedes the first line: fio takes it as part " +
+			"of that line", OrderMark
 	case bytes.HasPrefix(text, []byte{0xff, 0xfe}), bytes.HasPrefix(text, []byte{0xfe, 0xff}):
 		low, high := 0, 1 // FF FE stands before little-endian units
 		if text[0] == 0xfe {

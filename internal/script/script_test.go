@@ -54,7 +54,7 @@ func TestParseFindsJobsAndCommands(t *testing.T) {
 			"x.sh", "fio --name=a --description='one\ntwo' --rw=read\nfio --name=b\n",
 			[]string{"1:1 fio [a] description=one two rw=read", "3:1 fio [b]"},
 		},
-		"an open quote":       {"x.sh", "fio --name=a --description='one\n", []string{"1:1 fio [a]", "1 unread a quote of this command is never closed"}},
+		"an open quote":       {"x.sh", "fio --name=a --description='one\n", []string{"1:1 fio [a]", "1 unread a quote in this command is never closed"}},
 		"loops":               {"x.sh", "for bs in 4k 8k; do\n  fio --name=a --bs=$bs\ndone\n", []string{"2:3 fio [a] bs=$bs"}},
 		"variables":           {"x.sh", "BS=4k\nfio --name=a --bs=$BS --size=${SIZE}\n", []string{"2:1 fio [a] bs=4k size=${SIZE}"}},
 		"variables that vary": {"x.sh", "BS=4k\nBS=8k\nfio --name=a --bs=$BS\n", []string{"3:1 fio [a] bs=$BS"}},

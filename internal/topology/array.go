@@ -17,7 +17,7 @@ func (t *Topology) build(device string) Array {
 	left := mostLayers
 	a := t.within(&left, device)
 	if left < 0 {
-		t.note("/dev/%s: more than %d devices and ways to them lie below it: what is beyond is taken for "+
+		t.note("/dev/%s: more than %d devices and paths lie below it: anything beyond them is treated as "+
 			"drives", device, mostLayers)
 	}
 	return a

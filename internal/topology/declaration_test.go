@@ -83,7 +83,7 @@ func TestDocumentedDeclaration(t *testing.T) {
 func TestDeclarationMistakes(t *testing.T) {
 	for _, c := range []struct{ yaml, want string }{
 		{"arrays:\n  - name: a\n    lvel: raid10\n", `f.yaml:3: unknown field "lvel"`},
-		{"volumes: 4xgp3\n", `f.yaml:1: volumes stands in an array: arrays: [{name: data, volumes: 4 x gp3, level: raid10}]`},
+		{"volumes: 4xgp3\n", `f.yaml:1: volumes belongs in an array: arrays: [{name: data, volumes: 4 x gp3, level: raid10}]`},
 		{"arays: []\n", `f.yaml:1: unknown field "arays"`},
 		{"arrays:\n  - volumes: 8xgp3\n", `f.yaml:2: arrays.name: name "": want`},
 		{"arrays:\n  - name: a/b\n", "f.yaml:2: arrays.name:"},

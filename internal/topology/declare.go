@@ -241,7 +241,7 @@ func (t *Topology) claims(decl *Declaration) ([]claim, error) {
 				}
 			case c.by != byFlags:
 				other := decl.Arrays[o]
-				return nil, fmt.Errorf("%s: arrays %s and %s (%s) are both about %s by their %s; declare it once",
+				return nil, fmt.Errorf("%s: arrays %s and %s (%s) both refer to %s by their %s; declare it once",
 					d.Origin.Where, other.Name, d.Name, other.Origin.Where, name, c.by)
 			}
 		}

@@ -81,7 +81,7 @@ func (t *Topology) addTarget(m *sys.Machine, role Role, path string) {
 			t.note("%s is on %s (%s): there is no block device below it", target.Path, mt.Point, mt.FS)
 		}
 	} else {
-		t.note("%s: no mount is known for it", target.Path)
+		t.note("%s: its mount is not known", target.Path)
 	}
 	if target.Device == "" {
 		return

@@ -155,7 +155,7 @@ func (inv *Inventory) Pick(description string, taken map[string]bool) (yaml stri
 	if len(found) < count || count == 0 {
 		why := ""
 		if len(not) > 0 {
-			why = "; these would be alike, but are not free: " + strings.Join(not, "; ")
+			why = "; these would match, but are not free: " + strings.Join(not, "; ")
 		}
 		return "", fmt.Errorf("--yaml %.80q: found %d of %d matching unused disks%s",
 			description, len(found), max(count, 1), why)
@@ -215,8 +215,8 @@ func arrayText(role string, level Level, disks []Disk) string {
 	case len(disks) == 1:
 		b.WriteString("    level: single\n")
 	default:
-		b.WriteString("    level: raid0   # or raid1, raid10, raid5, raid6: raid0 loses all with any one of its " +
-			"volumes\n")
+		b.WriteString("    level: raid0   # or raid1, raid10, raid5, raid6: raid0 loses everything if any one of " +
+			"its volumes fails\n")
 	}
 	b.WriteString("    volumes:\n")
 	for _, d := range disks {

@@ -110,7 +110,7 @@ func TestFourUnusedVolumes(t *testing.T) {
 	for spec, want := range map[string]string{
 		"5 x unused 3TiB":       "found 4 of 5 matching unused disks",
 		"2 x unused 3TiB":       "4 unused disks match: /dev/nvme1n1 (3 TiB), ",
-		"1 x unused 20GiB":      "found 0 of 1 matching unused disks; these would be alike, but are not free: /dev/nvme0n1 (its partition",
+		"1 x unused 20GiB":      "found 0 of 1 matching unused disks; these would match, but are not free: /dev/nvme0n1 (its partition",
 		"4 x unused 100 apples": "neither a type nor a size",
 		"0 x unused 3TiB":       "want from 1",
 	} {

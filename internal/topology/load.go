@@ -34,7 +34,7 @@ func LoadDeclaration(name string, data []byte) (*Declaration, error) {
 	if m, ok := errors.AsType[*yamlfile.Mistake](err); ok {
 		switch key, _, _ := strings.Cut(m.Text, ":"); key {
 		case "volumes", "level", "chunk":
-			m.Err = fmt.Errorf("%s stands in an array: arrays: [{name: data, volumes: 4 x gp3, level: raid10}]", key)
+			m.Err = fmt.Errorf("%s belongs in an array: arrays: [{name: data, volumes: 4 x gp3, level: raid10}]", key)
 		}
 	}
 	return nil, err
@@ -101,7 +101,7 @@ func understand(to any, s string) (err error) {
 func positive[T ~float64 | ~uint64](s string, parse func(string) (T, error)) (T, error) {
 	v, err := parse(s)
 	if err == nil && v <= 0 {
-		err = fmt.Errorf("%.40q: want more than none", s)
+		err = fmt.Errorf("%.40q: want more than 0", s)
 	}
 	return v, err
 }

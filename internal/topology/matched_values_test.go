@@ -305,7 +305,7 @@ func TestWhichDisksArePicked(t *testing.T) {
 		disk("/a", "S1", "gp3", 3), disk("/b", "S2", "io2", 3), disk("/c", "S3", "gp3", 1), disk("/d", "", "gp3", 1), disk("/e", "S5", "gp3", 1, "it is mounted", "busy"),
 		disk("/f", "S6", "", 2), disk("/g", "S6", "", 2),
 	}}
-	const used = "; these would be alike, but are not free: /d (it has no serial number: it could not be found again after a boot); /e (it is mounted, busy)"
+	const used = "; these would match, but are not free: /d (it has no serial number: it could not be found again after a boot); /e (it is mounted, busy)"
 	for description, c := range map[string]struct {
 		taken string
 		want  string // serials and level, or the error's end
@@ -327,7 +327,7 @@ func TestWhichDisksArePicked(t *testing.T) {
 		"2 x 3TiB single": {"", `--yaml "2 x 3TiB single": level single is one volume, but there are 2`},
 		"9TiB":            {"", `--yaml "9TiB": found 0 of 1 matching unused disks`},
 		"1TiB gp3":        {"/c", `--yaml "1TiB gp3": found 0 of 1 matching unused disks` + used},
-		"2TiB": {"", `found 0 of 1 matching unused disks; these would be alike, but are not free: /f (its serial number S6 is also that of /g: name it by a link below ` +
+		"2TiB": {"", `found 0 of 1 matching unused disks; these would match, but are not free: /f (its serial number S6 is also that of /g: name it by a link below ` +
 			`/dev/disk/by-path); /g (its serial number S6 is also that of /f: name it by a link below /dev/disk/by-path)`},
 		"x: io2":  {"", "volumes"},
 		"gp3 io2": {"", "repeats what was already stated"},

@@ -222,7 +222,7 @@ func (t *Tuner) Apply(changes []Change, persist bool) error {
 	}
 	if persist {
 		if err := t.persist(r); err != nil {
-			return fmt.Errorf("the settings are in force, but a boot undoes them: %w", err)
+			return fmt.Errorf("the settings are in force, but a reboot undoes them: %w", err)
 		}
 	}
 	return nil

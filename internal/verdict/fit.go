@@ -54,7 +54,7 @@ func ProfileOf(name string) (Profile, error) {
 			return p, nil
 		}
 	}
-	return Profile{}, fmt.Errorf("no public source states a limit of %.40q: want %s", name, text.List(ProfileNames()))
+	return Profile{}, fmt.Errorf("no public source states a limit for %.40q: want %s", name, text.List(ProfileNames()))
 }
 
 // Fit is whether what was measured is good enough for a program.

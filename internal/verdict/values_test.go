@@ -210,11 +210,11 @@ func TestWhatWouldEarnAVerdict(t *testing.T) {
 		{[]Scenario{named(1, 2), named(2, 5), named(3, 3)}, "Nothing could be judged, because 5 s is too short: measure each scenario for 10 s or more."},
 		{
 			[]Scenario{named(1, 2), named(2, 60)},
-			"Nothing could be judged: no limit is known (--volumes, --instance, a suite), and 1 of 2 scenarios ran too briefly: 1 s (2 s).",
+			"Nothing could be judged: no limit is known (--volumes, --instance, a suite), and 1 of 2 scenarios were too short: 1 s (2 s).",
 		},
 		{
 			[]Scenario{named(1, 2), named(2, 3), named(3, 4), named(4, 5), named(5, 6), waits},
-			"Nothing could be judged: no limit is known (--volumes, --instance, a suite), and 5 of 6 scenarios ran too briefly: 1 s (2 s), 2 s (3 s), 3 s (4 s) and 2 more.",
+			"Nothing could be judged: no limit is known (--volumes, --instance, a suite), and 5 of 6 scenarios were too short: 1 s (2 s), 2 s (3 s), 3 s (4 s) and 2 more.",
 		},
 		{
 			[]Scenario{named(1, 60)},

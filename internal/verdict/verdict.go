@@ -254,8 +254,8 @@ func earn(runs []Scenario) string {
 		return fmt.Sprintf("Nothing could be judged, because %s is too short: measure each scenario for %s or more.",
 			text.Duration(longest), text.Duration(least))
 	case len(short) > 0:
-		return fmt.Sprintf("Nothing could be judged: no limit is known (--volumes, --instance, a suite), and %d of %s ran "+
-			"too briefly: %s.", len(short),
+		return fmt.Sprintf("Nothing could be judged: no limit is known (--volumes, --instance, a suite), and %d of "+
+			"%s were too short: %s.", len(short),
 			text.Several(runs, "scenario"), text.Some(short, 4))
 	}
 	if !slices.ContainsFunc(runs, func(m Scenario) bool {

@@ -144,7 +144,7 @@ func blkObserved(devices map[string]*blkDevice, every, end time.Duration) (all [
 		}
 		if d.late > 0 {
 			o.Notes = append(o.Notes, fmt.Sprintf(
-				"for %d of %d requests no beginning was traced: their latency counts as 0", d.late, d.completed))
+				"the start of %d of %d requests was not traced: their latency counts as 0", d.late, d.completed))
 		}
 		for k := range d.intervals {
 			i := &d.intervals[k]

@@ -252,7 +252,7 @@ func From(data []byte, every time.Duration) ([]Observed, error) {
 	iostat := func(reports []iostatReport) ([]Observed, error) { return fromIostat(reports, every) }
 	sar := func(reports []iostatReport) ([]Observed, error) { // all of them are of an interval
 		return fromReports(reports, every, []string{
-			"sar counts reads and writes together: each direction has the part of the requests that it has of the bytes",
+			"sar counts reads and writes together: each direction is given the same share of the requests as of the bytes",
 		})
 	}
 	switch {

@@ -269,7 +269,7 @@ func (p *part) section(o JobOptions) JobSection {
 	s.Set("iodepth", strconv.Itoa(p.depth))
 	s.Comment = append(s.Comment, p.why...)
 	if depth, iops := p.jobs*p.depth, float64(p.iops); depth > 16 && float64(depth)/iops > 0.1 {
-		s.Comment.Say("%s in flight are %s of queue at %v IOPS: once the storage falls behind, this depth itself makes such "+
+		s.Comment.Say("%s in flight are %s of queue at %v IOPS: once the storage falls behind, this depth alone causes such "+
 			"latencies", units.IOPS(depth), units.LatencyOf(time.Duration(float64(depth)/iops*float64(time.Second))), p.iops)
 	}
 	p.region(&s, o)

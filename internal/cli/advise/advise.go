@@ -82,7 +82,7 @@ func NewAdvise(env *form.Env) *cobra.Command {
 	form.AddChoice(cmd, &o.survives, "survives", "data must survive the loss of this `PART`",
 		[]workload.Survives{workload.LostVolume, workload.LostInstance, workload.NoLoss})
 	form.AddChoice(cmd, &o.arch, "arch", "`ARCHITECTURE` of the instance", []string{"arm64", "x86_64"})
-	cmd.Annotations = map[string]string{form.ArgumentAnnotation: "a demand's file or a run"}
+	cmd.Annotations = map[string]string{form.ArgumentAnnotation: "a demand file or a run"}
 	return cmd
 }
 
@@ -100,7 +100,7 @@ func (o *adviseOptions) run(_ context.Context, env *form.Env, args []string) err
 	}
 	a, err := advise.Advise(*r)
 	if errors.Is(err, advise.ErrCapacity) {
-		return form.Hint(form.Usage(err), "add --capacity, such as --capacity 500GiB, or capacity: to the demand's file")
+		return form.Hint(form.Usage(err), "add --capacity, such as --capacity 500GiB, or capacity: to the demand file")
 	}
 	if err != nil {
 		return form.Usage(err)

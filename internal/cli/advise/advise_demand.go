@@ -55,7 +55,7 @@ func (o adviseOptions) setClients(d *workload.Demand) error {
 		}
 	}
 	if !commits {
-		return form.Usagef("--clients: the demand has no commits:; threads: is that of a stream")
+		return form.Usagef("--clients: the demand has no commits:; for a stream, use threads:")
 	}
 	return nil
 }
@@ -146,8 +146,8 @@ func (o adviseOptions) assumed(a *advise.Advice) []string {
 		for _, c := range a.Rows {
 			vcpus, memory = min(vcpus, c.Instance.VCPUs), min(memory, c.Instance.Memory)
 		}
-		all = append(all, fmt.Sprintf("the instances are sized for the storage alone, down to %d vCPUs and %v: --vcpus and "+
-			"--memory say what the application needs", vcpus, memory))
+		all = append(all, fmt.Sprintf("the instances are sized for the storage alone, down to %d vCPUs and %v: "+
+			"state what the application needs with --vcpus and --memory", vcpus, memory))
 	}
 	return all
 }

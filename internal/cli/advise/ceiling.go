@@ -89,8 +89,8 @@ func outlooksOf(s *suite.Suite) ([]plans.Outlook, error) {
 	var all []plans.Outlook
 	for _, c := range s.Scenarios {
 		if c.Kind() == suite.OfServer {
-			return nil, form.Usagef("%d %s: the ceiling of a database follows from what a transaction needs, which is "+
-				"measured: plimsoll run %[1]d", c.ID, c.Name)
+			return nil, form.Usagef("%d %s: the ceiling of a database follows from what a transaction needs, which "+
+				"has to be measured: plimsoll run %[1]d", c.ID, c.Name)
 		}
 		loads, err := c.Workloads()
 		if err != nil {
@@ -110,7 +110,7 @@ func (o ceilingOptions) onLayouts(ctx context.Context, env *form.Env, s *suite.S
 	var all []plans.Foreseen
 	for _, v := range variants {
 		if v.Layout.YAML == nil {
-			return form.Usagef("no --variant changes a key of a layout: such as c64:array.chunk=64KiB")
+			return form.Usagef("no --variant changes a layout key, such as c64:array.chunk=64KiB")
 		}
 		if err := v.Lay(); err != nil {
 			return form.Usage(err)
@@ -240,7 +240,7 @@ func runClaim(env *form.Env, o ceilingOptions) error {
 		return err
 	}
 	if decl == nil {
-		return form.Usagef("--claim needs something to be checked against: --instance, --volumes or --topology")
+		return form.Usagef("--claim needs something to check against: --instance, --volumes or --topology")
 	}
 	t, err := topology.FromDeclaration(decl)
 	if err != nil {

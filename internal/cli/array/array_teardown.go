@@ -22,7 +22,7 @@ func newTeardownCmd(env *form.Env) *cobra.Command {
 
 func (o *provisionOptions) teardown(ctx context.Context, env *form.Env, names []string) error {
 	if o.JSON && !o.Yes {
-		return form.Usagef("--json needs --yes: there is no terminal to ask on")
+		return form.Usagef("--json needs --yes: there is no terminal for the question")
 	}
 	site := provision.Here(env.Machine, provisionView(env, o.JSON))
 	if o.Adopt != "" {
@@ -38,7 +38,7 @@ func (o *provisionOptions) teardown(ctx context.Context, env *form.Env, names []
 			_ = site.Teardown(ctx, nil, destroy)
 		}
 		if !o.JSON {
-			env.Printf("plimsoll has made nothing here: there is nothing to undo")
+			env.Printf("plimsoll has built nothing here: there is nothing to undo")
 		}
 		return nil
 	}
@@ -55,7 +55,7 @@ func (o *provisionOptions) teardown(ctx context.Context, env *form.Env, names []
 		if err := form.RenderWhole(env, plans.Undo(journals)); err != nil {
 			return err
 		}
-		if err := form.Confirm(ctx, env, "\nUndo this? What is on these volumes is lost."); err != nil {
+		if err := form.Confirm(ctx, env, "\nUndo this? Everything on these volumes will be lost."); err != nil {
 			return err
 		}
 	}
@@ -64,7 +64,7 @@ func (o *provisionOptions) teardown(ctx context.Context, env *form.Env, names []
 		return obstacles(env, err)
 	}
 	if err != nil {
-		return form.Hint(err, "plimsoll array teardown goes on from there")
+		return form.Hint(err, "plimsoll array teardown continues from there")
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func (o *provisionOptions) takeDownAdopted(
 	ctx context.Context, env *form.Env, site *provision.Site, names []string,
 ) error {
 	if len(names) > 0 {
-		return form.Usagef("--adopt names the array: give no other")
+		return form.Usagef("--adopt names the array: do not name another")
 	}
 	w, err := site.Adopt(ctx, o.Adopt, o.Serial)
 	if err != nil {
@@ -98,10 +98,10 @@ func (o *provisionOptions) takeDownAdopted(
 		}
 	}
 	if w.Want.Partition {
-		form.PrintNote(env, "the partition tables of "+strings.Join(w.Paths(), ", ")+" stay")
+		form.PrintNote(env, "the partition tables of "+strings.Join(w.Paths(), ", ")+" are kept")
 	}
 	if !o.Yes {
-		if err := form.Confirm(ctx, env, "\nUndo this? What is on these volumes is lost."); err != nil {
+		if err := form.Confirm(ctx, env, "\nUndo this? Everything on these volumes will be lost."); err != nil {
 			return err
 		}
 	}
@@ -109,7 +109,7 @@ func (o *provisionOptions) takeDownAdopted(
 		return err
 	}
 	if err := site.Teardown(ctx, []string{w.Array}, records.GiveUp{}); err != nil {
-		return form.Hint(err, "plimsoll array teardown "+w.Array+" goes on from there")
+		return form.Hint(err, "plimsoll array teardown "+w.Array+" continues from there")
 	}
 	return nil
 }

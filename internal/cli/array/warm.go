@@ -119,7 +119,7 @@ func (r WarmedVolume) waits() bool {
 func (r WarmedVolume) sentence() string {
 	line := machinecli.TouchLine(*cmp.Or(r.After, &r.Before))
 	if r.After == nil && r.Warmed != nil {
-		line = "Every byte that the files lie on was read from " + text.Clean(r.Warmed.Device, 0) + "."
+		line = "Every byte of the files was read from " + text.Clean(r.Warmed.Device, 0) + "."
 	}
 	if w := r.Warmed; w != nil {
 		line += fmt.Sprintf(" %s of %s were read in %s.", text.Count(w.Read), text.Plural(w.Pieces, "piece"),
@@ -204,8 +204,8 @@ func (o *warmOptions) volume(ctx context.Context, env *form.Env, w warming) (r W
 	}
 	if others := bench.InUse(ctx, env.Machine, w.Device); others >= warmBusy && w.Most == 0 {
 		w.Most = warmShare * warmRate
-		env.Notef("%s is in use (%s I/Os per second): at most %s, and it pauses whenever others have "+
-			"to wait", w.Device, units.Number(others), w.Most)
+		env.Notef("%s is in use (%s I/Os per second): reading at most %s, and pausing whenever others have to "+
+			"wait", w.Device, units.Number(others), w.Most)
 	}
 	w.Each = func(now bench.Warmed) {
 		env.Notef("%s: %s of %s pieces, %s, %s left", now.Device, text.Count(now.Done),

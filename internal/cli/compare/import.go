@@ -250,7 +250,7 @@ func ReportFit(env *form.Env, b *bundle.Bundle, name, format string) error {
 	}
 	switch {
 	case len(fits) == 0 || fits[0].Outcome == stats.CannotTell:
-		return form.Reported(errors.New("nothing could be said"))
+		return form.Reported(errors.New("no answer was possible"))
 	case fits[0].Outcome == stats.Missed:
 		return form.ErrVerdict
 	}
@@ -299,7 +299,7 @@ func reportUnread(env *form.Env, outputs []*fio.Output) error {
 		}
 	}
 	if n > listed {
-		env.Sayf("%s not understood; --format json has all", text.Plural(n-listed, "more line was", "more lines were"))
+		env.Sayf("%s not understood; --format json lists all", text.Plural(n-listed, "more line was", "more lines were"))
 	}
 	if n > 0 {
 		return fmt.Errorf("%s not understood, so the result is incomplete",
@@ -315,7 +315,7 @@ func reportPassedOver(env *form.Env, over map[string][]string) {
 		sum += len(files)
 	}
 	named := sum == 1 || form.PageOptions(env).Details
-	if head := "passed over " + text.Plural(sum, "file"); named {
+	if head := "skipped " + text.Plural(sum, "file"); named {
 		env.Notef("%s:", head)
 	} else {
 		env.Notef("%s (--details names them):", head)

@@ -51,7 +51,7 @@ func newAccept(env *form.Env) *cobra.Command {
 	in, reason := "", ""
 	accept := func(_ context.Context, env *form.Env, args []string) error {
 		if strings.TrimSpace(reason) == "" {
-			return form.Usagef("--reason: say why the level is to be expected from now on")
+			return form.Usagef("--reason: say why this level is expected from now on")
 		}
 		dir, err := findRun(args[0], in)
 		if err != nil {
@@ -108,7 +108,7 @@ func runRuns(env *form.Env, dirs []string, format string, o pickOptions) error {
 			return err
 		}
 		if left > 0 {
-			env.Sayf("%s in %s, and none has what was asked for", text.Plural(left, "run"), where)
+			env.Sayf("%s in %s, and none of them matches", text.Plural(left, "run"), where)
 			return nil
 		}
 		env.Sayf("no runs in %s; name another directory: plimsoll runs DIR", where)
@@ -162,14 +162,14 @@ func runOf(file string) (string, error) {
 			"plimsoll run "+text.ShellQuote(file))
 	}
 	return "", form.Hint(form.Usagef(
-		"%s is not part of a run; import makes a run of results from elsewhere", file),
+		"%s is not part of a run; import turns results from elsewhere into a run", file),
 		"plimsoll import "+text.ShellQuote(file))
 }
 
 // findReport is findRun for what can be printed: the newest may be a fleet run.
 func findReport(name, out string) (string, error) {
 	if sys.Exists(filepath.Join(name, compare.ABFile)) && !holdsRun(name) {
-		return "", form.Hint(form.Usagef("%s has the variants of plimsoll ab, each of which is a run", name),
+		return "", form.Hint(form.Usagef("%s holds the variants of plimsoll ab; each of them is a run", name),
 			"plimsoll compare "+text.ShellQuote(name))
 	}
 	if name != "" && name != "latest" {

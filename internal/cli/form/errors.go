@@ -25,7 +25,7 @@ var (
 	ErrVerdict = &silent{"a verdict is fail"}
 	ErrInvalid = &silent{"a measurement is invalid"}
 	// ErrUnjudged ends a gate that lacks what it should judge. The line on standard error has said what.
-	ErrUnjudged = &silent{"a gate could not judge all"}
+	ErrUnjudged = &silent{"a gate could not judge everything"}
 )
 
 type silent struct{ what string }

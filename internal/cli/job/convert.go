@@ -59,7 +59,7 @@ func (o *convertOptions) run(ctx context.Context, env *form.Env, args []string) 
 	case "command":
 		line := command.Line(job)
 		if again, err := command.Parse(line); err != nil {
-			return fmt.Errorf("%s: a command line cannot hold it: %w", job.Name, err)
+			return fmt.Errorf("%s: it cannot be written as a command line: %w", job.Name, err)
 		} else if err := same(job, again); err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func (o *convertOptions) run(ctx context.Context, env *form.Env, args []string) 
 			return err
 		}
 		if _, err := suite.Parse(job.Name, []byte(converted)); err != nil {
-			return fmt.Errorf("a suite cannot hold it: %w", err)
+			return fmt.Errorf("it cannot be written as a suite: %w", err)
 		}
 	}
 	_, err = io.WriteString(env.Out, converted)
@@ -136,11 +136,11 @@ func readJob(ctx context.Context, env *form.Env, args []string) (job *fio.JobFil
 		for i, w := range words {
 			words[i] = script.Repaired(w)
 		}
-		form.PrintNote(env, "long dashes are read as --: fio itself takes such words for names of job files")
+		form.PrintNote(env, "long dashes are read as --: fio itself takes such words for job file names")
 	}
 	words, front := fromFio(words)
 	if len(front) > 0 {
-		form.PrintNote(env, "only fio's part is converted, without: "+text.ShellLine(front))
+		form.PrintNote(env, "only the fio part is converted, without: "+text.ShellLine(front))
 	}
 	if job, err = command.Parse(words); err != nil {
 		return nil, true, form.Usage(err)

@@ -115,7 +115,7 @@ func ofJob(name string) (*workload.Demand, error) {
 		return nil, err
 	}
 	if len(s.Scenarios) != 1 {
-		return nil, fmt.Errorf("%s: %d groups of jobs run one after the other; a demand is one", name, len(s.Scenarios))
+		return nil, fmt.Errorf("%s: %d groups of jobs run one after the other; a demand has only one", name, len(s.Scenarios))
 	}
 	loads, err := s.Scenarios[0].Workloads()
 	if err != nil {

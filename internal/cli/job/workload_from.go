@@ -63,7 +63,7 @@ func (o *FromOptions) run(_ context.Context, env *form.Env, args []string) error
 		return o.fromPostgres(env, r, err)
 	}
 	if o.Synced > 0 {
-		return form.Usagef("--sync-latency is only for pgbench's output: it is S of its log")
+		return form.Usagef("--sync-latency is only for pgbench's output: it is the time of a synced write to its log")
 	}
 	all, err := o.Read()
 	if err != nil {
@@ -126,7 +126,7 @@ func DemandOfRun(words []string) (run *RunDemand, ok bool, err error) {
 	}
 	run.Demand, err = advise.FromResults(demandName(run.bundle.Run.Suite.Name), run.results)
 	if err != nil {
-		return nil, true, form.Usagef("%s measured nothing: none of its scenarios completed its I/O", words[0])
+		return nil, true, form.Usagef("%s measured nothing: none of its scenarios completed an I/O", words[0])
 	}
 	return run, true, nil
 }
@@ -156,7 +156,7 @@ func (r *RunDemand) Owned() (*advise.Layout, map[string]advise.Took) {
 		}
 		if from := array.Volumes[0].OriginOf("type"); all == nil && from.Kind == topology.Assumed {
 			r.Demand.Notes = append(r.Demand.Notes, fmt.Sprintf(
-				"your volumes are taken to be %d x %s, %s; --volumes overrides this", l.N, l.Spec.Type, from.Where))
+				"your volumes are assumed to be %d x %s, %s; --volumes overrides this", l.N, l.Spec.Type, from.Where))
 		}
 		all = l
 		shown[l.Spec.Type] = shown[l.Spec.Type].Least(advise.ShownBy(one))
@@ -266,7 +266,7 @@ func ReadPostgres(files []string) (r *postgres.Report, ok bool, err error) {
 			if i == 0 {
 				return nil, false, nil
 			}
-			return nil, true, form.Usagef("%s: neither pgbench's figures nor pg_test_fsync's are in it", name)
+			return nil, true, form.Usagef("%s: it has figures of neither pgbench nor pg_test_fsync", name)
 		}
 		one, err := postgres.Read(data)
 		if err == nil && r != nil {

@@ -100,12 +100,12 @@ func (o *recordOptions) run(ctx context.Context, env *form.Env, args []string) e
 			}
 		}
 		if len(limits) == 0 {
-			lines = append(lines, names[i]+": no limit of its volumes is known, so nothing says what limited it; --volumes and "+
-				"--instance declare them.")
+			lines = append(lines, names[i]+": no limits of its volumes are known, so what limited it is unknown "+
+				"too; declare them with --volumes and --instance.")
 		}
 	}
 	lines = append(lines, processLines(rec)...)
-	lines = append(lines, fmt.Sprintf("Watching took %s of a core.", text.Percent(rec.Series.Overhead)))
+	lines = append(lines, fmt.Sprintf("Watching used %s of a core.", text.Percent(rec.Series.Overhead)))
 	if rec.Series.Missed > 0 {
 		d.Notes = append(d.Notes,
 			fmt.Sprintf("the machine was too busy for %s: peaks there are averaged", text.Plural(rec.Series.Missed, "reading")))

@@ -124,7 +124,7 @@ func (o CheckOptions) Look(ctx context.Context, env *form.Env) (*Checked, error)
 		}
 		c.AtWork = <-seen
 	} else {
-		notes = []string{"a captured machine: its load, the kernel's log and fio were not examined"}
+		notes = []string{"a captured machine: its load, kernel log and fio were not examined"}
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

@@ -69,7 +69,7 @@ func (r *ProbeResult) says() string {
 func (o CheckOptions) probeArray(ctx context.Context, env *form.Env, r *ProbeResult) error {
 	// Before the probe, whose own reads load blocks.
 	for _, m := range r.Members {
-		env.Notef("%s: is it loaded? pairs of reads, at most 12 s", m.Device)
+		env.Notef("%s: testing whether it is loaded, with pairs of reads, for at most 12 s", m.Device)
 		t, err := bench.Touch(ctx, m.Device, nil)
 		if err != nil {
 			return NeedsRoot(ctx, err)

@@ -50,7 +50,7 @@ func (o *cleanOptions) run(_ context.Context, env *form.Env, paths []string) err
 	}
 	found := n > 0
 	if found {
-		env.Printf("%s %s of fio's that a killed run left",
+		env.Printf("%s %s of fio left by a killed run",
 			map[bool]string{true: "would end", false: "ended"}[o.Dry], processes(n))
 	}
 	servers := map[int]bool{} // the folders of data and log both record theirs
@@ -59,7 +59,7 @@ func (o *cleanOptions) run(_ context.Context, env *form.Env, paths []string) err
 			found = true
 			if l.Server != 0 && !servers[l.Server] {
 				servers[l.Server] = true
-				env.Printf("%s: %s the database server that a killed run left", l.Folder,
+				env.Printf("%s: %s the database server left by a killed run", l.Folder,
 					map[bool]string{true: "would end", false: "ended"}[o.Dry])
 			}
 			switch {
@@ -83,7 +83,7 @@ func (o *cleanOptions) run(_ context.Context, env *form.Env, paths []string) err
 	temps, err := sys.EndTemps(o.Dry)
 	for _, name := range temps {
 		found = true
-		env.Printf("%s: %s, a run that was killed left it", name, did)
+		env.Printf("%s: %s, left by a killed run", name, did)
 	}
 	if err != nil {
 		return err

@@ -163,8 +163,8 @@ const (
 // run's.
 func (o *labOptions) tryLayout(cmd *cobra.Command, env *form.Env, suites, flags []string) error {
 	if o.Keep != "" {
-		return form.Usagef("--keep and --topology cannot be combined: the record of what was applied is in the guest's " +
-			"memory")
+		return form.Usagef("--keep and --topology cannot be combined: the record of what was applied is only in the " +
+			"guest's memory")
 	}
 	text, err := sys.ReadFile(o.Topology, sys.ConfigLimit)
 	if err != nil {

@@ -111,7 +111,7 @@ func resumeAB(ctx context.Context, env *form.Env, o *abOptions, cmd *cobra.Comma
 		!slices.Equal(before.Flags().Args(), o.Scenarios) {
 		why, again := "different scenarios were given", ""
 		if len(differ) > 0 {
-			why = "not as it was begun: " + text.List(differ)
+			why = "not the original options: " + text.List(differ)
 		}
 		if len(consents) > 0 {
 			again = " and what gives consent (" + text.List(consents) + ")"
@@ -258,9 +258,11 @@ func restoreLeft(env *form.Env, tuner *tune.Tuner, variants []form.Variant) (rel
 	if err != nil || !recorded {
 		return release, err
 	}
-	n, _, err := tuner.Revert(func(tune.Change, string) error { return errors.New("something else has changed it since") })
+	n, _, err := tuner.Revert(func(tune.Change, string) error {
+		return errors.New("something else has changed it since then")
+	})
 	if n > 0 {
-		env.Notef("restored %s of a measurement that was killed", text.Plural(n, "setting"))
+		env.Notef("restored %s changed by a killed measurement", text.Plural(n, "setting"))
 	}
 	if err != nil {
 		release()

@@ -155,10 +155,10 @@ func runFleetRun(ctx context.Context, env *form.Env, o fleetRunOptions, passed, 
 		}
 	}
 	if o.run.DryRun {
-		return form.Usagef("--dry-run: not in a fleet; use plimsoll run --dry-run on a host")
+		return form.Usagef("--dry-run is not for fleets; use plimsoll run --dry-run on a host")
 	}
 	if o.OnShared && o.run.Data == "" && o.run.WAL == "" {
-		return form.Usagef("--shared: name the storage that all hosts see with --data or --wal")
+		return form.Usagef("--shared: with --data or --wal, name the storage that all hosts share")
 	}
 	if o.AtOnce < 0 {
 		return form.Usagef("--at-once %d: use 1 or more", o.AtOnce)

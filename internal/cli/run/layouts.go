@@ -40,8 +40,7 @@ func (o abOptions) study(
 ) (*study, []bench.Variant, error) {
 	for _, flag := range []string{"data", "wal", "on", "destroy", "volumes", "level", "chunk", "instance", "resume"} {
 		if o.Given(flag) && (flag != "resume" || dir == "") {
-			return nil, nil, form.Usagef("--%s: layouts themselves say what they are made of, and where they are "+
-				"mounted", flag)
+			return nil, nil, form.Usagef("--%s: the layouts already declare their volumes and mount points", flag)
 		}
 	}
 	if len(parsed) < 2 {
@@ -94,8 +93,8 @@ func (o abOptions) study(
 	}
 	fmt.Fprintf(
 		env.Err,
-		"\n%s to build, measure and take down again, %s each, %s of measuring in total, on these volumes and no others. "+
-			"What is on them is lost:\n",
+		"\n%s to build, measure and take down again, %s each, %s of measuring in total, on these volumes and no "+
+			"others. Everything on them will be lost:\n",
 		text.Plural(len(parsed), "layout"),
 		text.Plural(o.rounds, "time"),
 		text.Duration(takes*time.Duration(o.rounds)),
@@ -132,7 +131,7 @@ func (s *study) left(ctx context.Context, env *form.Env, o abOptions) error {
 		env.Sayf("array %s was left when this measurement was ended, and is taken down first", w.Array)
 	}
 	if o.DryRun {
-		return errors.New("it is in the way of a plan: plimsoll array teardown")
+		return errors.New("it is in the way of the plan: plimsoll array teardown")
 	}
 	if !o.Yes {
 		if err := form.Confirm(ctx, env, "Take it down?"); err != nil {
@@ -209,8 +208,8 @@ func holds(t *topology.Topology, scenarios []suite.Scenario) error {
 		of := slices.DeleteFunc(slices.Clone(scenarios), func(s suite.Scenario) bool { return s.Role != target.Role })
 		needs[target.Array] += permit.FilesOf(of...).Total()
 		if a := t.Array(target.Array); a != nil && a.Size > 0 && needs[a.Name] > a.Size*9/10 {
-			return form.Usagef("array %s: the scenarios need %v and it holds %v, of which plimsoll uses 90 %%: choose a "+
-				"smaller --size", a.Name, needs[a.Name], a.Size)
+			return form.Usagef("array %s: the scenarios need %v, and it holds %v, but plimsoll uses only 90 %% of "+
+				"that: choose a smaller --size", a.Name, needs[a.Name], a.Size)
 		}
 	}
 	return nil

@@ -65,12 +65,12 @@ func measureSweep(ctx context.Context, env *form.Env, o sweepOptions) error {
 	if o.Resume == "" {
 		if len(p.Suite.Scenarios) != 1 {
 			return form.Usagef(
-				"a sweep varies one scenario and there are %d: name one, such as rand-write",
+				"a sweep varies one scenario, but there are %d: name one, such as rand-write",
 				len(p.Suite.Scenarios),
 			)
 		}
 		if one := p.Suite.Scenarios[0]; one.Kind() == suite.OfServer {
-			return form.Usagef("%d %s: a sweep varies fio's options; of PostgreSQL vary --pg-clients", one.ID, one.Name)
+			return form.Usagef("%d %s: a sweep varies fio's options; for PostgreSQL, vary --pg-clients", one.ID, one.Name)
 		}
 		grid, err := compare.Grid(p.Suite.Scenarios[0], axes)
 		if err != nil {

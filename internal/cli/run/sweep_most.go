@@ -26,7 +26,7 @@ func (o *sweepOptions) resumesSearch() bool {
 func measureMost(ctx context.Context, env *form.Env, o sweepOptions) error {
 	for _, flag := range []string{"axes", "rounds", "until", "order", "stop"} {
 		if o.Given(flag) {
-			return form.Usagef("--%s and --most cannot be combined: a search repeats what is near its threshold", flag)
+			return form.Usagef("--%s and --most cannot be combined: a search already repeats rates near its threshold", flag)
 		}
 	}
 	p, err := o.searchPlan(ctx, env)
@@ -64,7 +64,7 @@ func (o sweepOptions) searchPlan(ctx context.Context, env *form.Env) (bench.Plan
 		return p, err
 	}
 	if len(p.Suite.Scenarios) != 1 {
-		return p, form.Usagef("a search varies the load of one scenario and there are %d: name one, "+
+		return p, form.Usagef("a search varies the load of one scenario, but there are %d: name one, "+
 			"such as rand-read-latency", len(p.Suite.Scenarios))
 	}
 	seed := o.repeat.Seed

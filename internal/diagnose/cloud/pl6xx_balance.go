@@ -129,7 +129,7 @@ func buckets(c *diagnose.Case) []bucket {
 		b.seen = each
 		switch n := len(a.Volumes); {
 		case len(own) < n:
-			b.subject, b.who = a.Name, fmt.Sprintf("the emptiest of the %d known of %d volumes of %s, %s,", len(own), n,
+			b.subject, b.who = a.Name, fmt.Sprintf("the emptiest of the %d known, of %d volumes of %s, %s,", len(own), n,
 				a.Name, b.who)
 		case n > 1:
 			b.subject, b.who = a.Name, fmt.Sprintf("the emptiest of the %d volumes of %s, %s,", n, a.Name, b.who)

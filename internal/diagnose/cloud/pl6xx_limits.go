@@ -21,7 +21,8 @@ func Rules() []*diagnose.Rule {
 		"PL601": diagnose.Each(instanceBurst),
 		"PL602": diagnose.Each(volumeBurst),
 		"PL603": exceeded(diagnose.OfVolume,
-			"The volumes counted demand above their provisioned %s for up to %v of the run: they limit the result."),
+			"By the volumes' own counters, demand exceeded their provisioned %s for up to %v of the run: they limit "+
+				"the result."),
 		"PL604": exceeded(diagnose.OfMachine,
 			"The instance's limit on storage %s was exceeded for up to %v of the run: its volumes are not the limit."),
 		"PL605": burstBalance,
@@ -100,8 +101,8 @@ func bursting(m diagnose.Measurement, of func(ceiling.Bound) bool, who string) (
 	}
 	f = m.Finds("%s is a burst%s: %s %s of this load, and %s ends before the burst does.", got, end, who, sustained, run)
 	if mean > 0 {
-		f.Say("%s over %s is more than a burst of %s explains, which allows %s IOPS on average and %s once it is spent: "+
-			"the assumed limit or time is wrong.",
+		f.Say("%s over %s is more than a burst of %s explains: that allows %s IOPS on average and %s once it is "+
+			"spent, so the assumed limit or time is wrong.",
 			got, ran, allowed.BurstFor, mean, sustained)
 	}
 	f = f.Saw("measured", got, "at most "+sustained, "fio, scenario "+m.Label()).

@@ -47,7 +47,7 @@ func wrongFstab(c *facts, report reporter) {
 			continue
 		}
 		if slices.Contains(c.Host.Boot.Units, m.Point) {
-			report(finding.Fine(m.Point, "a unit of systemd mounts %s", m.Point))
+			report(finding.Fine(m.Point, "a systemd unit mounts %s", m.Point))
 			continue
 		}
 		f := fault{Subject: m.Point}

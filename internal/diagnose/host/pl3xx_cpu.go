@@ -73,10 +73,10 @@ func slowGovernor(c *facts, report reporter) {
 			}
 		}
 	case has("powersave"):
-		f.Message = "The governor powersave holds processors at their lowest frequency."
+		f.Message = "The powersave governor keeps processors at their lowest frequency."
 	case has("ondemand") || has("conservative"):
 		f.Severity = finding.Info
-		f.Say("The governor %s raises the frequency only after it has seen load.",
+		f.Say("The %s governor raises the frequency only after load appears.",
 			strings.Join(cpu.Governors, ", "))
 	}
 	if f.Message == "" {

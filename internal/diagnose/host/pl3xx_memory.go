@@ -78,14 +78,15 @@ func dirtyPages(c *facts, report reporter) {
 		Saw("writers wait from", limit, "", "/proc/sys/vm/dirty_{ratio,bytes}")
 	if never {
 		f.Severity = finding.Warn
-		f.Say("Background write-back begins at %s, no earlier than writers wait (%s).", background, limit)
+		f.Say("Background write-back begins at %s, not before writers have to wait (%s).", background, limit)
 	}
 	if rate := writeRate(c); rate > 0 {
 		in := func(seconds float64) string {
 			return fmt.Sprint(uint64(max(units.Bytes(float64(rate)*seconds)/units.MiB, 16) * units.MiB))
 		}
 		const half, two = 0.5, 2
-		f.Fix = fmt.Sprintf("Set both limits in bytes: what the storage writes in half a second and in two, at %v.", rate)
+		f.Fix = fmt.Sprintf("Set both limits in bytes: what the storage writes in half a second and in two seconds, "+
+			"at %v.", rate)
 		f.Set(finding.Setting{File: "/proc/sys/vm/dirty_background_bytes", Value: in(half)},
 			finding.Setting{File: "/proc/sys/vm/dirty_bytes", Value: in(two)})
 	}
@@ -124,7 +125,7 @@ func swapping(c *facts, report reporter) {
 		f = f.Saw("swappiness", m.Swappiness, "at most "+units.Number(eager), "/proc/sys/vm/swappiness")
 		f.Set(finding.Setting{File: "/proc/sys/vm/swappiness", Value: "1"})
 		if f.Message == "" {
-			f.Say("There is swap on a drive, of which %s is in use, and swappiness is %d.", m.SwapUsed,
+			f.Say("%s of the swap on a drive is in use, and swappiness is %d.", m.SwapUsed,
 				m.Swappiness)
 		}
 	}
@@ -189,7 +190,7 @@ func zoneReclaim(c *facts, report reporter) {
 		return
 	}
 	const file = "/proc/sys/vm/zone_reclaim_mode"
-	f := finding.New("memory", "Each of %d nodes drops its page cache before another's memory is used.",
+	f := finding.New("memory", "Each of %d nodes drops its page cache before using another node's memory.",
 		len(c.Host.CPU.Nodes)).
 		Saw("vm.zone_reclaim_mode", c.Host.Memory.ZoneReclaim, "0", file)
 	f.Set(finding.Setting{File: file, Value: "0"})

@@ -93,7 +93,7 @@ func kernelTrouble(c *facts, report reporter) {
 				f.Severity = finding.Info
 			}
 		}
-		f.Say("The kernel's log has %s (%s), last %s.", e.Kind, f.Subject, when)
+		f.Say("The kernel log has %s (%s), last %s.", e.Kind, f.Subject, when)
 		report(f.Saw("lines", e.Count, "0", "dmesg").
 			Saw("last", fmt.Sprintf("%.160s", e.Text), "", "dmesg").
 			Run("dmesg --ctime | grep -F %s", cmp.Or(e.Device, "temperature")))
@@ -133,7 +133,7 @@ func fullFilesystem(c *facts, report reporter) {
 			report(finding.Fine(t.Mount.Point, "%s free at %s", *t.Free, t.Mount.Point))
 			continue
 		}
-		report(finding.New(t.Mount.Point, "Of %s at %s, only %s is free.", d.Size, t.Mount.Point, *t.Free).
+		report(finding.New(t.Mount.Point, "Only %s of %s at %s is free.", *t.Free, d.Size, t.Mount.Point).
 			Saw("free", finding.Says("%s (%v)", *t.Free, float64(*t.Free)/float64(d.Size)),
 				"at least "+text.Percent(nearlyFull), "statfs").
 			Run("df -h %s", t.Mount.Point))

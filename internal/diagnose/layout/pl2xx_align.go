@@ -71,7 +71,8 @@ func checkWidth(m diagnose.Mounted, wide units.Bytes, d *block.Device, report re
 		return
 	}
 	blocks, _ := m.Option("stripe")
-	report(finding.New(m.Point, "%s is used with stripe=%s (a stripe of %s), but a stripe of %s is %s.", m.Point, blocks,
+	report(finding.New(m.Point, "%s is mounted with stripe=%s (a stripe of %s), but a stripe of %s is "+
+		"%s.", m.Point, blocks,
 		m.StripeWide, m.Array.Name, wide).
 		Saw("stripe", "stripe="+blocks, fmt.Sprintf("stripe=%d, chunk × data members", wide/block.UsualBlock),
 			"/proc/self/mountinfo").
@@ -162,7 +163,7 @@ func chunkSplit(c *facts, report reporter) {
 			Saw("block size", bs, "a divisor of the chunk", "job "+w.Name).
 			Saw("chunk", chunk, "", where)
 		if split > 0 {
-			f = f.Saw("device I/Os per I/O", text.Factor(split), "1", "disk statistics over issued I/Os, ramp taken out")
+			f = f.Saw("device I/Os per I/O", text.Factor(split), "1", "disk statistics over issued I/Os, ramp excluded")
 		}
 		if pieces >= splitCostly {
 			f.Severity = finding.Warn

@@ -246,7 +246,7 @@ func withoutBitmap(c *facts, a topology.Array, d *block.Device, report reporter)
 	f := finding.New(a.Name, "%s has no bitmap: after a power cut md compares all %s of it.", a.Name, d.Size).
 		Titled("an array has no write-intent bitmap").In(c.ScenariosOn(a.Name)).
 		Saw("bitmap of "+a.Name, d.MD.Bitmap, "internal", diagnose.Sysfs(a.Name, "md/bitmap/location")).
-		Advise("Add an internal bitmap when the array has all of its members.")
+		Advise("Add an internal bitmap once the array has all of its members.")
 	if a.Degraded == 0 && !diagnose.IsSyncing(&a) {
 		f = f.Run("mdadm --grow --bitmap=internal %s", d.Path)
 	}

@@ -70,7 +70,7 @@ func wrongChunk(c *facts, m measurement) (f fault) {
 	}
 	return m.Finds("The declared chunk is %s, but %s.", a.Chunk, measured).
 		Saw("device I/Os per I/O", text.Factor(seen), fmt.Sprintf("%s with a chunk of %s", text.Factor(stated), a.Chunk),
-			"disk statistics over issued I/Os, ramp taken out")
+			"disk statistics over issued I/Os, ramp excluded")
 }
 
 // What makes a member a straggler. A queue alone proves nothing: under a closed loop it gathers on
@@ -141,7 +141,7 @@ func reachedAny(m measurement) bool {
 func suspect(subject string, runs []diagnose.Lag) *fault {
 	var found *fault
 	for _, l := range runs {
-		how := "which is a closed loop's queue or a slow volume: probe it"
+		how := "which means a closed loop's queue or a slow volume: probe it"
 		if l.Reached >= stragglerFree {
 			how = finding.Says("where the queue gathers while the array reaches %v of its ceiling", l.Reached)
 		}

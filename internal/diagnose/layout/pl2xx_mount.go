@@ -105,7 +105,8 @@ func discardMount(c *facts, report reporter) {
 			}
 			where = "up to " + d.Queue.DiscardMax.String() + " at once"
 		}
-		f := finding.New(m.Point, "%s is mounted with discard, so every deletion is sent to the drives at once.", m.Point).
+		f := finding.New(m.Point, "%s is mounted with discard, so every deletion is sent to the drives "+
+			"immediately.", m.Point).
 			Saw("mount options", strings.Join(m.Options, ","), "without discard", "/proc/self/mountinfo").
 			Saw("discards that "+m.Device+" accepts", where, "", diagnose.Sysfs(m.Device, "queue/discard_max_bytes")).
 			Run("mount -o remount,nodiscard %s", m.Point)
@@ -137,8 +138,8 @@ func volatileCache(c *facts, report reporter) {
 		if len(back) == 0 {
 			continue
 		}
-		f := finding.New(a.Name, "Of %s below %s, %d report a volatile write cache, so each sync becomes %s.",
-			text.Plural(len(back)+len(through), "drive"), a.Name, len(back), text.Plural(len(back), "flush", "flushes")).
+		f := finding.New(a.Name, "%d of %s below %s report a volatile write cache, so each sync becomes %s.",
+			len(back), text.Plural(len(back)+len(through), "drive"), a.Name, text.Plural(len(back), "flush", "flushes")).
 			Saw("write cache", diagnose.VolatileCache+" on "+strings.Join(back, ", "), "write through", diagnose.Sysfs(back[0],
 				"queue/write_cache"))
 		if len(a.Volumes) == 1 {
@@ -147,7 +148,7 @@ func volatileCache(c *facts, report reporter) {
 		guest := slices.ContainsFunc(back, diagnose.GuestDisk)
 		if guest {
 			f.Fix = "Leave queue/write_cache as it is: a guest's flushes empty the host's cache, and without them commits " +
-				"can be lost. Only the host's operator knows what it does with them."
+				"can be lost. Only the host's operator knows what the host does with them."
 		}
 		var syncs []int
 		for _, m := range c.Runs {
@@ -158,8 +159,8 @@ func volatileCache(c *facts, report reporter) {
 			syncs = append(syncs, m.IDs()...)
 			if p50, ok := m.Total.Sync.Lat.At(50); ok && p50 > 0 && float64(p50) < fastSync {
 				f.Severity = finding.Warn
-				f.Say("Syncs on %s return in %s (median) with a volatile write cache below: either it is "+
-					"protected against power loss or commits can be lost.", a.Name, p50)
+				f.Say("Syncs on %s return in %s (median) despite a volatile write cache: either it is protected "+
+					"against power loss, or commits can be lost.", a.Name, p50)
 				f = f.Saw("sync p50", p50, "at least "+units.Latency(fastSync).String(), "fio, scenario "+m.Label())
 			}
 		}

@@ -52,7 +52,7 @@ func encryption(c *facts, report reporter) {
 			}
 		}
 		if small != nil {
-			report(finding.New(d.Name, "%s encrypts sectors of %s on a drive whose sectors are %s.", d.Name, d.Queue.Logical,
+			report(finding.New(d.Name, "%s encrypts sectors of %s on a drive with sectors of %s.", d.Name, d.Queue.Logical,
 				small.Queue.Physical).
 				Saw("sector of "+d.Name, d.Queue.Logical, small.Queue.Physical,
 					diagnose.Sysfs(d.Name, "queue/logical_block_size")).
@@ -91,16 +91,16 @@ func onePath(c *facts, report reporter) {
 			report(finding.Fine(d.Name, "%s has %d paths", d.Name, len(run)))
 			return
 		}
-		f := finding.New(d.Name, "%s has one path: when that fails, so does the storage.", d.Name).
+		f := finding.New(d.Name, "%s has only one path: when it fails, so does the storage.", d.Name).
 			Saw("paths of "+d.Name, strings.Join(run, ", "), "at least 2", "/sys/block/"+d.Name+"/slaves").
 			Run("multipath -ll %s", d.Path)
 		switch {
 		case len(run) > 1:
 			f.Title, f.Evidence[0].Expected = "a multipath device has lost a path", "all"
-			f.Say("Of the %d paths of %s, %d are running: %s.", len(d.Slaves), d.Name, len(run), strings.Join(down, ", "))
+			f.Say("%d of the %d paths of %s are running: %s.", len(run), len(d.Slaves), d.Name, strings.Join(down, ", "))
 		case len(down) > 0:
-			f.Say("Of the %d paths of %s, only %d is running: when that fails, so does the "+
-				"storage.", len(d.Slaves), d.Name, len(run))
+			f.Say("Only %d of the %d paths of %s is running: when it fails, so does the storage.",
+				len(run), len(d.Slaves), d.Name)
 		}
 		if len(down) > 0 {
 			f = f.Saw("other paths", strings.Join(down, ", "), "running", "/sys/block/*/device/state")
@@ -125,13 +125,13 @@ func besideMultipath(c *facts, report reporter) {
 				continue
 			}
 			seen[d.Name] = true
-			report(finding.New(d.Name, "%s lies on %s, one of %d paths to the same LUN: when that fails, so does the storage.",
+			report(finding.New(d.Name, "%s lies on %s, one of %d paths to the same LUN: when this one fails, so does the storage.",
 				t.Path, d.Name, len(others)+1).Titled("one path of a LUN is used").
 				Saw("other paths of "+d.Name, strings.Join(others, ", "), "below one multipath device with "+d.Name,
 					"/run/udev/data, ID_SERIAL").
 				Run("multipath -ll").
 				Advise("Let multipath gather the paths (find_multipaths, its blacklist), let LVM's filter pass only " +
-					"multipath devices, and activate the volumes again."))
+					"multipath devices, then activate the volumes again."))
 		}
 	}
 }

@@ -436,7 +436,7 @@ func (v *view) slowFlush() *Cause {
 		return nil
 	}
 	f, w := l.flushes(), l.writes()
-	return cause(Likely, l.Name, "Flushes of %s make %s slow: %s each, %s per second; its writes by themselves take %s.",
+	return cause(Likely, l.Name, "Flushes of %s make %s slow: %s each, %s per second; writes alone take %s.",
 		l.Name, v.Path, f.Wait, units.Number(float64(f.IOPS)), w.Wait).
 		saw("time of a flush", f.Wait, "at most "+v.flushLimit().String(), diskstats(l.Name)).
 		try("drives whose cache survives a power cut, or volumes that promise a latency for synced writes").

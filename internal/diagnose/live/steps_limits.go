@@ -198,7 +198,7 @@ func (v *view) instanceLimit() *Cause {
 		return nil
 	}
 	return cause(Certain, cmp.Or(v.Instance.Type, "instance"),
-		"The instance's limit makes %s slow: %s do %s IOPS and %s of the %s that it carries.", v.Path, full.who,
+		"The instance's limit makes %s slow: %s do %s IOPS and %s of the %s that it allows.", v.Path, full.who,
 		units.Number(full.iops), full.rate, full.limit).
 		saw("share of the instance's limit", full.of, "below "+text.Percent(atLimit),
 			"/proc/diskstats of "+full.who).
@@ -280,7 +280,7 @@ func (v *view) burstSpent() *Cause {
 	}
 	if one.Volume.BurstIOs > 0 {
 		full := time.Duration(one.Volume.BurstIOs / float64(one.Volume.Sustained.IOPS) * float64(time.Second))
-		c.Next = append(c.Next, "or rest: an idle volume regains all its credits after "+text.Duration(full))
+		c.Next = append(c.Next, "or leave it idle: a volume regains all its credits after "+text.Duration(full))
 	}
 	return c
 }

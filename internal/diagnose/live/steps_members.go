@@ -75,7 +75,7 @@ func (v *view) compared() (m apart, ok bool) {
 func (m apart) cause(format string, args ...any) *Cause {
 	return cause(Likely, m.Name, format, args...).saw(m.Name,
 		finding.Says("%s IOPS, %s waiting, %v busy", units.Number(m.iops()), units.Number(m.waiting()), m.busy()),
-		fmt.Sprintf("%s IOPS and %s per I/O, as its peers", units.Number(m.peerIOPS), m.peerWait), diskstats(m.Name))
+		fmt.Sprintf("%s IOPS and %s per I/O, like its peers", units.Number(m.peerIOPS), m.peerWait), diskstats(m.Name))
 }
 
 // slowMember is one that is slower than its peers by itself.

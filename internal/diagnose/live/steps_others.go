@@ -185,7 +185,7 @@ func (v *view) otherProgram() *Cause {
 	v.other = share
 	how := fmt.Sprintf("does about %s IOPS (%s)", units.Number(a.ios), units.Rate(a.bytes()))
 	if back {
-		how = fmt.Sprintf("writes into memory, which is written back at %s", units.Rate(v.written()))
+		how = fmt.Sprintf("writes to memory, which is written back at %s", units.Rate(v.written()))
 	}
 	ended, next := "", v.hold(a)
 	if a.ended {
@@ -303,14 +303,14 @@ func (v *view) writeBack() *Cause {
 	if written < backLeast || throttled < backTasks && !ended {
 		return nil
 	}
-	subject, who := v.top.Name, "what no running program asks for now"
+	subject, who := v.top.Name, "data that no running program is writing now"
 	if sure {
 		subject, who = parent.Name, "as much as "+parent.Name+" writes by programs that have ended, with no file open here,"
 	}
 	if throttled >= backTasks {
 		writer := slices.MaxFunc(v.users, func(a, b *User) int { return cmp.Compare(a.written(), b.written()) })
 		subject = writer.Name
-		who = fmt.Sprintf("what %s wrote and waits for (%s tasks)", writer.who(), units.Number(throttled))
+		who = fmt.Sprintf("data that %s wrote and waits for (%s tasks)", writer.who(), units.Number(throttled))
 	}
 	c := cause(Likely, subject, "Dirty pages make %s slow: %s is being written back at %s; programs ask for %s now.",
 		v.Path, who, units.Rate(written), units.Rate(v.asked))

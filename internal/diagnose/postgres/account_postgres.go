@@ -31,10 +31,10 @@ func commitCauses(p *result.Postgres, s *result.PgStep) (out finding.Factors) {
 	cpu, _ := p.CommitCPU(s)
 	computing := max(s.SyncBusy(), float64(mean/(mean+cpu)))
 	out.Add(finding.Grouping, "", group/float64(s.Clients),
-		"a sync carries %s of the commits of %s; group commit carries half of them", units.Number(group),
+		"a sync carries %s commits from %s; group commit carries half of them", units.Number(group),
 		text.Plural(s.Clients, "client"))
 	out.Add(finding.SlowSync, "", float64(each/mean), "the server's syncs take %v, fio's %v", mean, each)
-	out.Add(finding.CommitCPU, "", computing, "a commit takes %v of CPU outside of its sync of %v", cpu, mean)
+	out.Add(finding.CommitCPU, "", computing, "a commit takes %v of CPU besides its sync of %v", cpu, mean)
 	out.Add(finding.IdleLog, "", s.SyncBusy()/computing, "a sync is under way %v of the time", s.SyncBusy())
 	return out
 }
@@ -44,7 +44,8 @@ func commitCauses(p *result.Postgres, s *result.PgStep) (out finding.Factors) {
 func computingCauses(p *result.Postgres, s *result.PgStep) (out finding.Factors) {
 	mean := s.SyncMean()
 	if _, cpu := p.CommitCPU(s); cpu > 0 && mean > 0 {
-		out.Add(finding.CommitWait, "", float64(cpu/(cpu+mean)), "a sync of %v follows the %v of CPU of a commit", mean, cpu)
+		out.Add(finding.CommitWait, "", float64(cpu/(cpu+mean)), "a sync of %v follows the %v of CPU that a commit "+
+			"takes", mean, cpu)
 	}
 	return out
 }

@@ -280,7 +280,7 @@ func rowLocks(b base) (f finding.Finding) {
 	if w.Why != result.RowLocks || w.Share < lockShare {
 		return f
 	}
-	f = b.Finds("%v of the samples wait for rows that another transaction has changed.", w.Share).
+	f = b.Finds("In %v of the samples, sessions wait for rows that another transaction has changed.", w.Share).
 		Saw("waits for row locks", w.Share, "", "pg_stat_activity")
 	if b.Scale > 0 && b.Scale < b.peak.Clients {
 		f.Say("Row locks: %s on %s. %s", text.Plural(b.peak.Clients, "client"),

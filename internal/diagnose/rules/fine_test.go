@@ -70,7 +70,7 @@ func TestFineIsWhatWasJudged(t *testing.T) {
 		}, []string{"md0 is not resyncing"}},
 		"a mirror of which nothing is known": {"PL202", func(c *diagnose.Case) { c.Topology.Arrays[0].Level = topology.RAID1 }, nil},
 		"a live image":                       {"PL312", func(c *diagnose.Case) { c.Topology.Tree.Mounts = []block.Mount{{Point: "/", FS: "tmpfs"}} }, nil},
-		"a mount unit":                       {"PL312", func(c *diagnose.Case) { c.Host.Boot.Fstab, c.Host.Boot.Units = nil, []string{"/data"} }, []string{"a unit of systemd mounts /data"}},
+		"a mount unit":                       {"PL312", func(c *diagnose.Case) { c.Host.Boot.Fstab, c.Host.Boot.Units = nil, []string{"/data"} }, []string{"a systemd unit mounts /data"}},
 		"a swap file": {"PL310", func(c *diagnose.Case) {
 			c.Host.Memory.Swaps, c.Host.Memory.Swappiness = []string{"/data/swap"}, 1
 			c.Topology.Tree.SwapFiles = []string{"/data/swap"}

@@ -117,7 +117,7 @@ func TestJudgeHidesSymptomsAndDisabled(t *testing.T) {
 
 // Who imports a gap reads what to do about its cause where most of it is known, else what to ask for.
 func TestWhatToDoAboutAGapOfOthers(t *testing.T) {
-	const ask, plan = "Ask for the disk statistics", "Plan with the sustained rate"
+	const ask, plan = "Ask for the disk statistics", "Plan for the sustained rate"
 	for in, want := range map[string]string{
 		"c6a.xlarge, 45 min across its end": plan, "half of the ceiling": ask,
 	} {

@@ -125,7 +125,7 @@ func heldFiles(m measurement) (f fault) {
 	if size == 0 || !kept || !diagnose.Ran(m.Total.Read) || len(m.Disks) > 0 || m.State != result.Done {
 		return f
 	}
-	return m.Finds("%s read through the page cache, and its newly made files of %s fit into memory: "+
+	return m.Finds("%s read through the page cache, and its newly created files of %s fit into memory: "+
 		"memory may have answered the reads.", m.Program, size).As(finding.Warn).
 		Saw("size of its files", size, "twice the memory", m.Program)
 }
@@ -256,7 +256,7 @@ func tooFast(m measurement, s side) (f fault) {
 		return f
 	case half < driveSpeed || buffered && half < memorySpeed:
 	case half < memorySpeed && s.what == "reads":
-		says, severity = "Half of the %s took %s or less, which only Optane drives come near: most "+
+		says, severity = "Half of the %s took %s or less, which only Optane drives approach: most "+
 			"likely memory answered them.", finding.Warn
 	default:
 		return f
@@ -386,7 +386,7 @@ func keptInMemory(m measurement, s side) (f fault) {
 	if !pre {
 		f.Severity = finding.Warn
 		f.Say("The parts of the files that memory held were kept (invalidate=0), and half of the reads took %s "+
-			"while the jobs used the CPU %v of the time: most likely, they were served from memory.", half, cpu)
+			"while the jobs used the CPU %v of the time: most likely, the reads were served from memory.", half, cpu)
 		f.Evidence[0] = finding.Evidence{What: "invalidate", Found: "0", Expected: "1", Where: "the job's options"}
 	}
 	return f

@@ -216,8 +216,8 @@ func syncsLeftOut(m measurement) (f fault) {
 	if printed <= 0 || float64(printed) >= printedPart*float64(operation) {
 		return f
 	}
-	return m.Finds("A write and its share of the syncs take %s, of which only %s was reported: the latency "+
-		"does not include the sync.",
+	return m.Finds("A write and its share of the syncs take %s, but only %s was reported: the latency does not "+
+		"include the sync.",
 		operation, printed).
 		Advise("Use jobs / IOPS, the time of a whole operation").
 		Saw("time of an operation", operation, text.Duration(printed)+" as printed", "jobs ÷ IOPS")
@@ -252,9 +252,9 @@ func allSubmission(m measurement) (f fault) {
 			continue
 		}
 		slat := time.Duration(s.Slat.Mean)
-		return m.Finds("Of the %s that each of the %s takes, %s is spent in submission: the clat of %s is not "+
-			"that of the storage.",
-			time.Duration(whole), s.what, slat, time.Duration(s.Clat.Mean)).
+		return m.Finds("%s of the %s that each of the %s takes is spent in submission: the clat of %s is not that of "+
+			"the storage.",
+			slat, time.Duration(whole), s.what, time.Duration(s.Clat.Mean)).
 			Advise("Use lat, which covers the whole I/O, instead of clat").
 			Saw("slat of the "+s.what, slat, "below "+text.Percent(submitting)+" of lat", "fio, slat + clat")
 	}
@@ -288,7 +288,7 @@ func unlike(_ *facts, m measurement) (f fault) {
 	if reads <= 1 && writes <= 1 {
 		f.Severity = finding.Info
 		f.Message = strings.TrimSuffix(f.Message, ", not a result of either.") +
-			", of which the reads are one job's and the writes the other's."
+			": the reads are one job's and the writes the other's."
 	}
 	return f
 }

@@ -30,7 +30,7 @@ func shallow(_ *facts, m measurement) (f fault) {
 		m.Any(func(w fio.Workload) bool { return w.StartDelay > 0 || w.Stonewall || w.VerifyOn }) {
 		return f
 	}
-	return m.Finds("Of %d I/Os asked for, %s were in flight on average.", asked, units.Number(got)).
+	return m.Finds("%s of the %d I/Os asked for were in flight on average.", units.Number(got), asked).
 		Advise(asynchronously(m)).
 		Saw("IOPS × mean latency", fmt.Sprintf("%s × %s = %s", m.IOPS(), units.Latency(m.MeanLatency()), units.Number(got)),
 			fmt.Sprintf("%d = iodepth × numjobs", asked), "fio")
@@ -64,7 +64,7 @@ func cappedAtOne(m measurement) (f fault) {
 	if engine == "" || asked < diagnose.DeepEnough {
 		return f
 	}
-	return m.Finds("ioengine=%s ignores iodepth: of %d I/Os, %d could be in flight.", engine, asked, inJobs(m)).
+	return m.Finds("ioengine=%s ignores iodepth: %d of %d I/Os could be in flight.", engine, inJobs(m), asked).
 		Advise("Use ioengine=libaio or io_uring with direct=1 for that depth, or as many jobs (numjobs).").
 		Saw("ioengine", engine, "an asynchronous one", "the job's options").
 		Saw("depth asked for", asked, "", "iodepth × numjobs").Regardless()
@@ -111,9 +111,9 @@ func oneByOne(m measurement) (f fault) {
 	if share < submitting || share-computes(m) < submitting/2 {
 		return f
 	}
-	f = m.Finds("Of %d I/Os asked for, at least %d and at most %d were in flight: each submission blocks, in a "+
-		"filesystem or client that waits, for blocks to allocate, or for a slot in a full request queue.",
-		asked, jobs, asked).As(finding.Info).
+	f = m.Finds("Between %d and %d of the %d I/Os asked for were in flight: each submission blocks, in a filesystem "+
+		"or client that waits, for blocks to allocate, or for a slot in a full request queue.",
+		jobs, asked, asked).As(finding.Info).
 		Advise(asynchronously(m)).
 		Saw("time in submission", text.Percent(min(share, 1))+" of a job's", "below "+text.Percent(submitting),
 			"fio, IOPS × mean slat").
@@ -121,8 +121,8 @@ func oneByOne(m measurement) (f fault) {
 	switch {
 	case m.All(func(w fio.Workload) bool { return w.Engine == "libaio" && w.Buffered }):
 		f.Severity = finding.Warn
-		f.Say("iodepth has no effect: without direct=1, libaio waits for each I/O in its submission, so each job has one "+
-			"at a time. %d were asked for.", asked)
+		f.Say("iodepth has no effect: without direct=1, libaio waits for each I/O at submission, so each job has only one "+
+			"in flight (%d were asked for in total).", asked)
 		return f.Regardless() // of whether the storage or memory answered, and of what else the device has in its queue
 	case held >= manyTimes*busy*pieces(m.Result) || held == 0 && m.All(rawDevice):
 		// A device whose own queue was deep got what was submitted: it is full then, and each submission waits for a place
@@ -130,8 +130,8 @@ func oneByOne(m measurement) (f fault) {
 		return fault{}
 	case held > 0:
 		f.Severity = finding.Warn
-		f.Say("Of %d I/Os asked for, the device held %s: each submission waits for its I/O (a filesystem or "+
-			"client that blocks, blocks that are allocated).", asked, units.Number(held))
+		f.Say("The device held %s of the %d I/Os asked for: each submission waits for its I/O (a filesystem or "+
+			"client that blocks, blocks that are allocated).", units.Number(held), asked)
 	}
 	return f
 }

@@ -111,7 +111,8 @@ func stalled(_ *facts, m measurement) (f fault) {
 	if zero == 0 {
 		return f
 	}
-	return m.Finds("In %s, nothing completed, for up to %s on end, first %s after the start.", text.Plural(zero, "second"),
+	return m.Finds("In %s, nothing completed, for up to %s at a stretch, first %s after the "+
+		"start.", text.Plural(zero, "second"),
 		text.Plural(longest, "second"), began).
 		Saw("seconds without an I/O", zero, "0", "per-second series").
 		Saw("longest run of them", longest, "0", "per-second series").

@@ -193,6 +193,6 @@ func unsynced(_ *facts, m measurement) (f fault) {
 		shown = ", and no disk statistics show them arriving"
 	}
 	return m.Finds("The %s that were written went through the page cache (no direct=1), and nothing synced them%s: "+
-		"a write may be done before the storage has it, and at the end memory may still hold some.", wrote.Bytes, shown).
+		"a write may complete before it reaches the storage, and memory may still hold some at the end.", wrote.Bytes, shown).
 		Saw("direct", "no", "direct=1, or a sync", "the job's options, or its submission")
 }

@@ -56,8 +56,8 @@ func (g GiveUp) Of(all []Obstacle) (left, given []Obstacle, err error) {
 		case o.Name == "" || !slices.Contains(g.Names, o.Name):
 			left = append(left, o)
 		case o.Serial != "" && !slices.Contains(g.Serials, o.Serial):
-			return nil, nil, fmt.Errorf("--destroy %s: its serial number has to be named too, and is %s; nothing "+
-				"was touched", o.Name, o.Serial)
+			return nil, nil, fmt.Errorf("--destroy %s: its serial number, %s, must be named too; nothing was "+
+				"touched", o.Name, o.Serial)
 		default:
 			given, used[o.Name], used[o.Serial] = append(given, o), true, true
 		}

@@ -138,7 +138,7 @@ func instance(f cloud.InstanceFacts, now time.Time) *page.Document {
 		facts.Add("cloud", p.Terms().Cloud)
 		rows = allowed(f, p.Terms().Caching)
 		if f.BurstFor > 0 && f.BurstRule == cloud.ByCredits {
-			facts.Add("a burst lasts", text.Duration(f.BurstFor)+" at full burst, longer below it: it is spent as credits")
+			facts.Add("a burst lasts", text.Duration(f.BurstFor)+" at full burst, longer at lower rates: it is paid in credits")
 		}
 	default:
 		rows.Add("sustained", limitCells(f.Baseline))

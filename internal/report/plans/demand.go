@@ -120,7 +120,7 @@ func demandNotes(v demandView, assumed bool) []string {
 		v.Latency, stated)
 	if v.Merged < v.Counted {
 		notes.Say("Volumes that count in units of 256 KiB see %v I/Os per second at peak; %v if they merge all sequential "+
-			"neighbours, which you should not count on.", v.Counted, v.Merged)
+			"neighbours, but do not count on that.", v.Counted, v.Merged)
 	} else if v.Counted > v.Peak.IOPS {
 		notes.Say("Volumes that count in units of 256 KiB see %v I/Os per second at peak: a larger I/O counts several times.",
 			v.Counted)

@@ -47,7 +47,7 @@ disk() { lsblk --nodeps --noheadings --paths --output NAME,SERIAL | awk -v s="$1
 part() { case "$1" in *[0-9]) echo "${1}p1" ;; *) echo "${1}1" ;; esac; }
 # Fails unless nothing is recognised on it and its first and last 2 MiB are zero. plimsoll also reads 4,096 samples between.
 blank() { test -z "$(wipefs --no-act "$1")" && cmp -s -n 2097152 "$1" /dev/zero && tail -c 2097152 "$1" | cmp -s -n 2097152 - /dev/zero; }
-# Adds lines to a file, the last line of which may lack its end.
+# Adds lines to a file whose last line may lack a newline.
 append() { file=$1; shift; test -z "$(tail -c 1 "$file" 2>/dev/null)" || echo >> "$file"; printf '%s\n' "$@" >> "$file"; }
 # Zeroes the first and last 2 MiB.
 zero() { blkdiscard --zeroout --length 2097152 "$1" && blkdiscard --zeroout --offset $(($(blockdev --getsize64 "$1") - 2097152)) "$1"; }
@@ -231,8 +231,7 @@ func (s *steps) action(a records.Action) []string {
 		begin, end := a.Cut.Marks()
 		return []string{text.ShellLine([]string{"sed", "-i", fmt.Sprintf(`\|^%s$|,\|^%s$|d`, begin, end), a.Cut.File})}
 	case a.Await && s.Want.Using == "md":
-		return []string{"mdadm --wait " + text.ShellQuote(s.Top()) + " || true   # it fails where nothing is to " +
-			"wait for"}
+		return []string{"mdadm --wait " + text.ShellQuote(s.Top()) + " || true   # it fails if there is nothing to wait for"}
 	case a.Await:
 		return []string{"until " + s.cond(records.Cond{Is: "synced"}) + "; do sleep 5; done"}
 	}

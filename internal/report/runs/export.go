@@ -52,9 +52,9 @@ func gauge(name, help string) *page.Metric {
 }
 
 func metrics(all []*bundle.Bundle) []*page.Metric {
-	iops := gauge("plimsoll_scenario_iops", "I/Os per second that were measured.")
-	bw := gauge("plimsoll_scenario_bandwidth_bytes_per_second", "Bandwidth that was measured.")
-	latency := gauge("plimsoll_scenario_latency_seconds", "Completion latency that was measured, by quantile.")
+	iops := gauge("plimsoll_scenario_iops", "Measured I/Os per second.")
+	bw := gauge("plimsoll_scenario_bandwidth_bytes_per_second", "Measured bandwidth.")
+	latency := gauge("plimsoll_scenario_latency_seconds", "Measured completion latency, by quantile.")
 	share := gauge("plimsoll_scenario_ceiling_ratio", "Measured value as a share of the ceiling.")
 	verdict := gauge("plimsoll_scenario_verdict", "1 for the verdict of the scenario.")
 	at := gauge("plimsoll_run_timestamp_seconds", "When the run began.")
