@@ -84,9 +84,9 @@ func TestNotesOfWhatIsIgnored(t *testing.T) {
 		want  string
 	}{
 		"nothing":                  {"azure", stream(random), ""},
-		"commits on Azure":         {"azure", stream(waits), "no latency of Azure's disks"},
+		"commits on Azure":         {"azure", stream(waits), "no latency for Azure's disks"},
 		"commits on EC2":           {"aws", stream(waits), ""},
-		"a failure rate on Google": {"gcp", &workload.Demand{Durability: workload.Durability{AFR: 1e-9}}, "no failure rate of Google's disks"},
+		"a failure rate on Google": {"gcp", &workload.Demand{Durability: workload.Durability{AFR: 1e-9}}, "no failure rate for Google's disks"},
 		"a failure rate on EC2":    {"aws", &workload.Demand{Durability: workload.Durability{AFR: 1e-9}}, ""},
 		"at least":                 {"aws", &workload.Demand{AtLeast: []string{"x"}}, "the demand was observed on saturated storage (x)"},
 	} {

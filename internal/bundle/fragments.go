@@ -97,7 +97,7 @@ func withoutPhantoms(outputs []*fio.Output) (kept []*fio.Output) {
 			before.Disks = o.Disks
 		default:
 			before.Unread = append(before.Unread, fio.Unread{
-				Line: o.Line, Text: "Disk stats", Why: "of which run is not known",
+				Line: o.Line, Text: "Disk stats", Why: "its run is not known",
 			})
 		}
 	}

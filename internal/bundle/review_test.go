@@ -36,7 +36,7 @@ func TestPastesOfTheReview(t *testing.T) {
 		{"G1", "no-read-reached-the-device.txt", 1, 0, nil, "no job options, no end", "PL419 !PL501", "", verdict.Invalid},
 		{
 			"G2", "pl407-full-request-queue.txt", 1, 0, nil, "no command, no disk statistics", "PL407 !PL417",
-			"at least 2 and at most 512", verdict.Measured,
+			"Between 2 and 512", verdict.Measured,
 		},
 		{"G3", "two-runs-interleaved.log", 0, 1, nil, "", "", "", ""},
 		{

@@ -48,7 +48,7 @@ func written(o *fio.Output, loads []fio.Workload) *fio.Output {
 				mega = max(mega, float64(d.BW/was))
 			}
 			if doubt == "" && mb && (bs == 0 || d.IOPS == 0) {
-				doubt = d.Printed["bw"] + " may be MB or MiB, which are 4.9 % more: no IOPS and block size beside it show which"
+				doubt = d.Printed["bw"] + " may be MB or MiB, which is 4.9 % more: no IOPS and block size beside it show which"
 			}
 			if doubt != "" {
 				own.Doubt("%s", doubt)

@@ -167,8 +167,8 @@ func TestRebuilding(t *testing.T) {
 // What is taken for granted of an array that lacks members.
 func TestNotesOnDegradedArrays(t *testing.T) {
 	const (
-		copies  = "the copies that are left serve all reads"
-		parity  = "is worked out from the others"
+		copies  = "the remaining copies serve all reads"
+		parity  = "is reconstructed from the others"
 		one     = "counted as if it lacked one"
 		refused = "which its level does not survive"
 	)

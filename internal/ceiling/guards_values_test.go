@@ -58,8 +58,8 @@ func TestWhatIsCountedInUnits(t *testing.T) {
 func TestEachStateOfADegradedArray(t *testing.T) {
 	const (
 		refused = "which its level does not survive"
-		copies  = "the copies that are left serve all reads"
-		parity  = "is worked out from the others"
+		copies  = "the remaining copies serve all reads"
+		parity  = "is reconstructed from the others"
 		two     = "lacks two members"
 		rebuilt = "or faster, whatever the load"
 		unknown = "at a rate that is not known"

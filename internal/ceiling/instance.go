@@ -76,7 +76,7 @@ func (p *problem) instance(i topology.Instance, a *topology.Array) {
 	if !slices.ContainsFunc(a.Volumes, network) {
 		unknown := func(v topology.Volume) bool { return v.Type == "" && !v.Missing }
 		if i.Known() && slices.ContainsFunc(a.Volumes, unknown) {
-			p.note("what %s allows is left out: the volumes of %s may not be on its network; declare their type",
+			p.note("the limits of %s are left out: the volumes of %s may not be on its network; declare their type",
 				cmp.Or(i.Type, "the instance"), a.Name)
 		}
 		return

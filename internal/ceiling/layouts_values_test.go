@@ -50,7 +50,7 @@ func TestMembersThatAreCovered(t *testing.T) {
 
 // Over how many volumes reads and writes go, and which serve reads at all.
 func TestVolumesThatServe(t *testing.T) {
-	const small, first = "small compared with a stripe", "the first mirror only"
+	const small, first = "small compared with a stripe", "only the first mirror"
 	one := stream{w: fio.Workload{ReadShare: 1, ReadBS: 4 * k, Jobs: 1, Depth: 1}}
 	oneSmall := one
 	oneSmall.w.Size = 64 * k
@@ -298,9 +298,9 @@ func TestResourcesOfVolumes(t *testing.T) {
 		"both worse":         {topology.RAID0, list{iops(100, 300), iops(90, 400)}, read, "200/600 180/800", differ},
 		"pooled":             {topology.Single, list{{Pooled: true, Sustained: topology.Limits{IOPS: 100}}}, read, "", ""},
 		"writes of a mirror": {topology.RAID1, list{iops(100, 0), iops(100, 0)}, load("randwrite", 4*k, 8, 1), "200/0", ""},
-		"one read of it":     {topology.RAID1, list{iops(100, 0), iops(100, 0)}, load("randread", 4*k, 1, 1), "100/0", "the first mirror only"},
+		"one read of it":     {topology.RAID1, list{iops(100, 0), iops(100, 0)}, load("randread", 4*k, 1, 1), "100/0", "only the first mirror"},
 		"unlike mirrors":     {topology.RAID1, list{iops(1000, 0), iops(100, 0)}, load("randrw", 4*k, 1, 1), "2,000/0 200/0", differ},
-		"one that may write": {topology.RAID1, list{iops(100, 0), iops(100, 0)}, load("randrw", 4*k, 1, 1), "200/0", "the first mirror only"},
+		"one that may write": {topology.RAID1, list{iops(100, 0), iops(100, 0)}, load("randrw", 4*k, 1, 1), "200/0", "only the first mirror"},
 	} {
 		a := &topology.Array{Name: "md0", Level: c.level, Volumes: c.v}
 		if c.level == topology.RAID0 {

@@ -118,7 +118,7 @@ func (p *problem) spread(m members) (readers, writers float64) {
 	if p.firstOnly(m) {
 		// Where the copies do not divide the members, the first ones lie on more of them.
 		first := all / float64(topology.GCD(units.Bytes(m.n), units.Bytes(m.copies)))
-		p.note("with one I/O in flight md reads the first mirror only: %s of %d volumes serve reads", units.Number(first),
+		p.note("with one I/O in flight, md reads only the first mirror: %s of %d volumes serve reads", units.Number(first),
 			m.n)
 		return first, all
 	}
@@ -150,7 +150,7 @@ func (p *problem) members(a *topology.Array) members {
 	last := m.chunk - topology.GCD(max(align, 1), m.chunk) // the latest that it begins in a chunk
 	for _, s := range sizes {
 		if last+s.Size > m.chunk*units.Bytes(m.data) {
-			p.note("with one I/O in flight md's second mirrors only read what lies beyond a stripe")
+			p.note("with one I/O in flight, md's second mirrors only read what lies beyond a stripe")
 			m.alone = true
 			break
 		}

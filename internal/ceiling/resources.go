@@ -139,7 +139,7 @@ func (p *problem) stated(c Ceiling) Ceiling {
 	}
 	with := c.WithLatency(p.read, p.write, 0, p.latencyOrigin)
 	if len(with.Bounds) > len(c.Bounds) {
-		with.Notes = append(slices.Clone(with.Notes), "latencies are those of the data sheet, for 4 KiB at depth 1")
+		with.Notes = append(slices.Clone(with.Notes), "latencies are those in the data sheet, for 4 KiB at depth 1")
 	}
 	return with
 }

@@ -104,7 +104,7 @@ func TestTakenByHand(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	top.Targets, top.Instance = nil, topology.Instance{Type: "x", Baseline: topology.Limits{IOPS: 10}}
-	if got := Of(top, topology.Data, []fio.Workload{read}); iopsOf(got.Binding()) != 1000 || !noted(got, "what x allows is left out") {
+	if got := Of(top, topology.Data, []fio.Workload{read}); iopsOf(got.Binding()) != 1000 || !noted(got, "the limits of x are left out") {
 		t.Errorf("volumes that are not of the network are not the machine's: %+v", got)
 	}
 	if top.Arrays[0].Volumes[0].Type = "nvme"; noted(Of(top, topology.Data, []fio.Workload{read}), "left out") {

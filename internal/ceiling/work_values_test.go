@@ -411,7 +411,7 @@ func TestNotesOnAMachine(t *testing.T) {
 	}
 	// Whose limits count at all: of volumes on the network, whose combination is known, of a machine that
 	// has any.
-	const left, own, none = "is left out", "the instance's own limit is not known: ", "at all"
+	const left, own, none = "are left out", "the instance's own limit is not known: ", "at all"
 	known := topology.Instance{Type: "m", Baseline: limits}
 	for name, c := range map[string]struct {
 		i     topology.Instance

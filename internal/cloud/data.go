@@ -157,11 +157,11 @@ func (d *Provider) defaults(from string) {
 	}
 	lacks := map[string]string{"older": from + " does not say which machine types are of a previous generation"}
 	if !slices.ContainsFunc(d.types(), func(v VolumeType) bool { return v.Typical != nil }) {
-		lacks["latency"] = from + " has no latency of its volumes: state typical in " + fileVolumes
+		lacks["latency"] = from + " has no latency for its volumes: state typical in " + fileVolumes
 		lacks["sync-commits"] = lacks["latency"] + ", or say what a run measured with --sync-latency"
 	}
 	if !slices.ContainsFunc(d.types(), func(v VolumeType) bool { return v.AFR > 0 }) {
-		lacks["afr"] = from + " has no failure rate of its volumes: state afr in " + fileVolumes
+		lacks["afr"] = from + " has no failure rate for its volumes: state afr in " + fileVolumes
 	}
 	maps.Copy(lacks, t.Lacks)
 	t.Lacks = lacks

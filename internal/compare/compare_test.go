@@ -218,7 +218,7 @@ func TestInvalidNeverWins(t *testing.T) {
 	// In rounds of one side it is left out and counted.
 	good, bad := run(t, t.TempDir(), 1, nil, randwrite("w", 8192, 1000)), run(t, t.TempDir(), 2, nil, randwrite("w", 8192, 0))
 	table = compared(t, Options{}, SideOf("a", good, bad), SideOf("b", good))
-	if c := table.Rows[0].Cells[0]; len(c.Rounds) != 1 || len(c.Invalid) != 1 || !strings.Contains(c.Invalid[0].Why, "not a measurement") {
+	if c := table.Rows[0].Cells[0]; len(c.Rounds) != 1 || len(c.Invalid) != 1 || !strings.Contains(c.Invalid[0].Why, "not a measured value") {
 		t.Errorf("%+v", c)
 	}
 }

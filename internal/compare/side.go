@@ -88,7 +88,7 @@ func distrust(b *bundle.Bundle, s *bundle.Scenario, r *result.Result) string {
 		return "its verdict is invalid"
 	}
 	if v := mainFigure(s).of(r); !usable(v) {
-		return fmt.Sprintf("%s of %v is not a measurement", mainFigure(s).Name, v)
+		return fmt.Sprintf("%s of %v is not a measured value", mainFigure(s).Name, v)
 	}
 	return ""
 }

@@ -865,13 +865,13 @@ func TestDistrustedResults(t *testing.T) {
 		verdict  verdict.Verdict
 		findings []finding.Finding
 	}{
-		"":                               {of(result.Done, 5), verdict.Pass, findings},
-		"it was interrupted":             {of(result.Interrupted, 5, "x"), verdict.Pass, nil},
-		"one reason":                     {of(result.Invalid, 5, "one reason"), verdict.Pass, nil},
-		"its state is invalid":           {of(result.Invalid, 5), verdict.Pass, nil},
-		"PL3: not to be trusted":         {of(result.Done, 5), verdict.Invalid, findings},
-		"its verdict is invalid":         {of(result.Done, 5), verdict.Invalid, findings[:2]},
-		"IOPS of 0 is not a measurement": {of(result.Done, 0), verdict.Pass, nil},
+		"":                                  {of(result.Done, 5), verdict.Pass, findings},
+		"it was interrupted":                {of(result.Interrupted, 5, "x"), verdict.Pass, nil},
+		"one reason":                        {of(result.Invalid, 5, "one reason"), verdict.Pass, nil},
+		"its state is invalid":              {of(result.Invalid, 5), verdict.Pass, nil},
+		"PL3: not to be trusted":            {of(result.Done, 5), verdict.Invalid, findings},
+		"its verdict is invalid":            {of(result.Done, 5), verdict.Invalid, findings[:2]},
+		"IOPS of 0 is not a measured value": {of(result.Done, 0), verdict.Pass, nil},
 	} {
 		s := &bundle.Scenario{Scenario: suite.Scenario{ID: 7}, Result: c.r, Verdict: c.verdict}
 		if got := distrust(&bundle.Bundle{Findings: c.findings}, s, c.r); got != want {

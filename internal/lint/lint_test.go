@@ -95,7 +95,7 @@ func TestJobRulesFire(t *testing.T) {
 		{"PL100", "fio --name=a --size\n", "--size: a value is missing after it.", nil},
 		{"PL100", "fio --name=a \\ \n  --rw=read\n", "The backslash is before a space, not at the end of the line", nil},
 		{"PL100", "fio --name=a \\  --rw=read\n", "The backslash is before a space, not at the end of the line", nil},
-		{"PL100", "\ufeff[a]\nrw=read\n", "A byte order mark stands before the first line", nil},
+		{"PL100", "\ufeff[a]\nrw=read\n", "A byte order mark precedes the first line", nil},
 		{"PL100", "\xff\xfe[\x00a\x00]\x00\n\x00r\x00w\x00=\x00r\x00e\x00a\x00d\x00", "The file is UTF-16, which fio does not read.", nil},
 		{"PL101", "fio –name=a –rw=read\n", `2 words are spelled with a long dash or typographic quotes, the first "–name=a"`, nil},
 		{"PL101", "fio --name=a --description=“x”\n", `1 word is spelled with`, nil},

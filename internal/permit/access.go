@@ -198,8 +198,8 @@ func namesOf(section fio.Section, w fio.Workload) (names []string, owners int, e
 	dir := suite.Directory(section)
 	for _, name := range given {
 		if dir != "" && leaves(name) {
-			return nil, 0, fmt.Errorf("filename=%s is to be below directory=%s: name the file there, or take "+
-				"the directory out", name, dir)
+			return nil, 0, fmt.Errorf("filename=%s must be below directory=%s: name the file there, or remove the "+
+				"directory", name, dir)
 		}
 	}
 	if len(given) > 0 {

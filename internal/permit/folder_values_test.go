@@ -220,7 +220,7 @@ func TestGrantLeavesNothing(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	if g, err := p.Grant(s, p.FileFor(s), run); !says(err, file+" was there when the run began and is gone") {
+	if g, err := p.Grant(s, p.FileFor(s), run); !says(err, file+" was there when the run began and is now gone") {
 		t.Errorf("%v %v", g, err)
 	}
 	if err := p.Check(job(t, "[x]\nrw=write\nsize=4k\nfilename="+file+"\n")); err != nil {
@@ -447,7 +447,7 @@ func TestMarksOfOthers(t *testing.T) {
 	if err := p.folder.Mkdir(mark, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.CheckMark(mark); !says(err, "no mark of that run is there") {
+	if err := p.CheckMark(mark); !says(err, "has no mark of that run") {
 		t.Errorf("a directory: %v", err)
 	}
 	if err := p.PutMark(mark); err != nil {
@@ -460,7 +460,7 @@ func TestMarksOfOthers(t *testing.T) {
 		if err := os.Chown(filepath.Join(p.Folder(), mark), nobody, nobody); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.CheckMark(mark); !says(err, "no mark of that run is there") {
+		if err := p.CheckMark(mark); !says(err, "has no mark of that run") {
 			t.Errorf("another user's: %v", err)
 		}
 	}
@@ -594,7 +594,7 @@ func TestPlacesThatAreNotHeld(t *testing.T) {
 		t.Skipf("SKIPPED: %v: device nodes need root: this exam did not run", err)
 	}
 	top := &topology.Topology{Tree: &block.Tree{Devices: map[string]*block.Device{}}}
-	if _, err := Open(top, topology.Target{Role: topology.Data, Path: node}, nil, Consent{}); !says(err, "nothing is known of this device in /sys/block") {
+	if _, err := Open(top, topology.Target{Role: topology.Data, Path: node}, nil, Consent{}); !says(err, "/sys/block does not list this device") {
 		t.Error(err)
 	}
 }

@@ -77,7 +77,7 @@ func (p *pin) checkOverwrite(path string) error {
 		case notLink != nil:
 			return fmt.Errorf("%s was replaced while plimsoll looked at it", path)
 		case !sys.Ours(info):
-			return fmt.Errorf("%s is a link of %s's: name the file itself", at, sys.UserName(sys.Owner(info)))
+			return fmt.Errorf("%s is a link owned by %s: name the file itself", at, sys.UserName(sys.Owner(info)))
 		}
 		if at = target; !filepath.IsAbs(target) {
 			at = parent + target

@@ -138,7 +138,7 @@ func (p *Place) checkAccess(a access, note bool) (*pin, error) {
 		return nil, nil
 	}
 	if fio.KindOf(a.engine) != fio.EngineData {
-		return nil, fmt.Errorf("%s: plimsoll cannot tell what ioengine=%s does to it: use one such as libaio or psync",
+		return nil, fmt.Errorf("%s: plimsoll cannot tell what ioengine=%s does to it: use an engine such as libaio or psync",
 			a.path, a.engine)
 	}
 	there, err := openPin(a.path)
@@ -197,7 +197,7 @@ func (p *Place) checkThere(a access, there *pin) error {
 // elsewhere reports that a job points to other storage than what is looked at, whose ceiling and
 // devices would be shown beside its figures.
 func (p *Place) elsewhere(a access) error {
-	return fmt.Errorf("%s is not on the storage of %s, which is what is watched: run the job file by itself "+
+	return fmt.Errorf("%s is not on the storage of %s, which plimsoll is watching: run the job file by itself "+
 		"and without --data, one filesystem or device at a time",
 		a.path, p.Path)
 }
@@ -225,7 +225,7 @@ func (p *Place) checkNew(a access, note bool) error {
 		return fmt.Errorf("%s does not exist: a file of that name in memory is not what you want to measure", a.path)
 	}
 	if _, noted := p.made[a.path]; !noted && !note {
-		return fmt.Errorf("%s was there when the run began and is gone", a.path)
+		return fmt.Errorf("%s was there when the run began and is now gone", a.path)
 	}
 	p.uses(a.path, a.need)
 	return nil

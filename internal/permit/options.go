@@ -53,7 +53,7 @@ var switches = strings.Fields("fill_device verify_dump cgroup_nodelete touch_obj
 // starts a shell.
 var computed = regexp.MustCompile(`\$(?:pagesize|mb_memory|ncpus)`)
 
-const byHand = "take it out, or run fio by hand and plimsoll import its output"
+const byHand = "remove it, or run fio by hand and plimsoll import its output"
 
 // checkOptions refuses what no look at files can make safe.
 func (c Consent) checkOptions(file string, section fio.Section) error {
@@ -113,7 +113,7 @@ func engineTrouble(engine string) string {
 	case kind == fio.EngineProgram:
 		return "runs programs"
 	case kind == fio.EngineNetwork:
-		return "sends over a network, not to storage"
+		return "sends data over a network, not to storage"
 	}
 	return "reaches storage in a way that plimsoll cannot see"
 }

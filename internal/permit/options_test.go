@@ -72,9 +72,9 @@ func TestDangerousOptionsAreRefused(t *testing.T) {
 	}
 	for _, c := range []struct{ name, value, want string }{
 		{"ioengine", "external:/x.so", "runs code of that library"},
-		{"ba", "$pagesize*2", "has a shell evaluate with bc"},
-		{"prio", "4-$ncpus", "has a shell evaluate with bc"},
-		{"hugepage-size", "$pagesize", "has a shell evaluate with bc"},
+		{"ba", "$pagesize*2", "would evaluate with bc in a shell"},
+		{"prio", "4-$ncpus", "would evaluate with bc in a shell"},
+		{"hugepage-size", "$pagesize", "would evaluate with bc in a shell"},
 		{"filename", "\u00a0/d/f", "a blank that fio does not treat as one"},
 		{"directory", "/d\u2003", "a blank that fio does not treat as one"},
 		{"size", "1m\u0085", "a blank that fio does not treat as one"},

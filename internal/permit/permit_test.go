@@ -174,7 +174,7 @@ func TestAccess(t *testing.T) {
 	}{
 		{"rw=read\nfilename=DATA/precious", Consent{}, ""},
 		{"rw=read\nfilename=DATA/link", Consent{}, ""},
-		{"rw=read\nfilename=DATA/precious\nsize=1m", Consent{}, "would write it again"},
+		{"rw=read\nfilename=DATA/precious\nsize=1m", Consent{}, "would rewrite it"},
 		{"rw=write\nfilename=DATA/precious", Consent{}, "add --destroy"},
 		{"rw=write\nfilename=DATA/link", Consent{}, "add --destroy"},
 		{"rw=randtrim\nfilename=DATA/precious", Consent{}, "add --destroy"},
@@ -213,7 +213,7 @@ func TestLinksOfOthersAreNotFollowedToWrite(t *testing.T) {
 	}
 	p := placeOn(t, data, Consent{Destroy: map[string]string{link: ""}})
 	err := p.Check(job(t, "[x]\nrw=write\nfilename="+link+"\n"))
-	if err == nil || !strings.Contains(err.Error(), link+" is a link of ") {
+	if err == nil || !strings.Contains(err.Error(), link+" is a link owned by ") {
 		t.Errorf("%v, want a refusal that names the link", err)
 	}
 }

@@ -339,7 +339,7 @@ func TestRawDevices(t *testing.T) {
 		"reads":               {node, device, false, "", ""},
 		"reads, another node": {second, device, false, "", ""},
 		"writes":              {node, device, true, "", "add --destroy"},
-		"not in the tree":     {other, device, false, "", "nothing is known of this device (7:201)"},
+		"not in the tree":     {other, device, false, "", "/sys/block does not list this device (7:201)"},
 		"not the one":         {node, nil, false, "", "is not on the storage of"},
 		"another is measured": {node, &block.Device{Name: "y"}, false, "", "is not on the storage of"},
 		"by another node":     {node, device, true, second, "no such device"}, // found by its number; there is no loop200
@@ -417,8 +417,8 @@ func TestNewFiles(t *testing.T) {
 	}
 	for options, want := range map[string]string{
 		"filename=DATA/dangling":               "is a link to /no/such, which does not exist",
-		"filename=" + away + "/f":              "is to be made outside of",
-		"filename=DATA/out/f":                  "is to be made outside of",
+		"filename=" + away + "/f":              "would be made outside of",
+		"filename=DATA/out/f":                  "would be made outside of",
 		"filename=/dev/shm/plimsoll-no-such":   "is not on the storage of",
 		"filename=DATA/../data/f":              "name it without the dots",
 		"filename=DATA/a\nioengine=filecreate": "cannot tell what ioengine=filecreate does to it",
@@ -706,7 +706,7 @@ func TestNamesOfDevices(t *testing.T) {
 		}
 		// As a file of the place it is another device, and in no tree nothing is known of it.
 		p := placeOn(t, dir, Consent{})
-		if held, err := p.checkAccess(access{path: at, engine: "libaio"}, true); held != nil || !says(err, "nothing is known of this device ("+strings.TrimSpace(string(text))+")") {
+		if held, err := p.checkAccess(access{path: at, engine: "libaio"}, true); held != nil || !says(err, "/sys/block does not list this device ("+strings.TrimSpace(string(text))+")") {
 			t.Errorf("%s: %v", at, err)
 		}
 		p.tree = &block.Tree{Devices: map[string]*block.Device{"x": {Name: "x", Major: major, Minor: minor}}}

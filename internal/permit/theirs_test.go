@@ -85,7 +85,7 @@ func TestSketchesOfJobsThatNameFiles(t *testing.T) {
 	for job, says := range map[string]string{
 		"[a]\nrw=randread\nbs=4k":                                      "",
 		"[a]\nrw=randwrite\nbs=4k\nfilename=" + dir + "/precious":      "precious exists, plimsoll did not make it",
-		"[a]\nrw=randread\nfilename=" + dir + "/precious":              "would write it again",
+		"[a]\nrw=randread\nfilename=" + dir + "/precious":              "would rewrite it",
 		"[a]\nrw=randwrite\n[b]\nrw=read\nfilename=" + dir + "/none/x": "none does not exist",
 		"[a]\nrw=randread\nexec_prerun=id":                             "would run a shell command",
 		"[a]\nrw=randread\nwrite_iolog=/tmp/x":                         "write_iolog",

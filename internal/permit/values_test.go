@@ -124,9 +124,9 @@ func TestWhatAJobOpens(t *testing.T) {
 		}
 	}
 	for options, want := range map[string]string{
-		"rw=write\ndirectory=/d\nfilename=/etc/x":                      "is to be below directory=/d",
-		"rw=write\ndirectory=/d\nfilename=../x":                        "is to be below directory=/d",
-		"rw=write\ndirectory=/d\nfilename=a/../../x":                   "is to be below directory=/d",
+		"rw=write\ndirectory=/d\nfilename=/etc/x":                      "must be below directory=/d",
+		"rw=write\ndirectory=/d\nfilename=../x":                        "must be below directory=/d",
+		"rw=write\ndirectory=/d\nfilename=a/../../x":                   "must be below directory=/d",
 		"rw=write\nfilename=x:/d/y":                                    "names x and absolute paths too",
 		"rw=write\ndirectory=/d\nfilename_format=../x":                 "fio would make a file named",
 		"rw=write\ndirectory=/d\nfilename_format=/etc/x":               "fio would make a file named",
@@ -240,13 +240,13 @@ func TestReadsBeyondAFile(t *testing.T) {
 	} {
 		p := placeOn(t, data, Consent{})
 		err := p.Check(job(t, "[x]\nrw=read\nbs=512\nfilename="+data+"/f\n"+options+"\n"))
-		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "would write it again") {
+		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "would rewrite it") {
 			t.Errorf("%q: %v", options, err)
 		}
 	}
 	// One file of a section is there, the other is not.
 	p := placeOn(t, data, Consent{})
-	if err := p.Check(job(t, "[x]\nrw=read\nfilename="+data+"/f:"+data+"/g\n")); err == nil || !strings.Contains(err.Error(), "others of its files are not") {
+	if err := p.Check(job(t, "[x]\nrw=read\nfilename="+data+"/f:"+data+"/g\n")); err == nil || !strings.Contains(err.Error(), "other files of the job do not") {
 		t.Error(err)
 	}
 	write(t, filepath.Join(data, "g"), strings.Repeat("x", 4096))
@@ -286,7 +286,7 @@ func TestShareOfTheFreeSpace(t *testing.T) {
 			places = append(places, p)
 		}
 		err := CheckSpace(places, c.fresh)
-		if (err == nil) != c.ok || err != nil && !strings.Contains(err.Error(), "of which plimsoll uses 90 %: choose a smaller --size") {
+		if (err == nil) != c.ok || err != nil && !strings.Contains(err.Error(), "but plimsoll uses only 90 % of that: choose a smaller --size") {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
@@ -488,7 +488,7 @@ func TestMarks(t *testing.T) {
 		}
 	}
 	p := placeOn(t, t.TempDir(), Consent{})
-	if err := p.CheckMark(one); err == nil || !strings.Contains(err.Error(), "no mark of that run is there") {
+	if err := p.CheckMark(one); err == nil || !strings.Contains(err.Error(), "has no mark of that run") {
 		t.Error(err)
 	}
 	release, err := p.Lock(t.Context())

@@ -68,7 +68,7 @@ func numbers(u *user.User) (User, error) {
 	uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
 	gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
 	if err1 != nil || err2 != nil {
-		return User{}, fmt.Errorf("user %s has the numbers %q and %q", u.Username, u.Uid, u.Gid)
+		return User{}, fmt.Errorf("user %s has the IDs %q and %q, which are not numbers", u.Username, u.Uid, u.Gid)
 	}
 	return User{u.Username, uint32(uid), uint32(gid)}, nil
 }

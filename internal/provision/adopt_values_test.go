@@ -312,7 +312,7 @@ func TestGrownVolumesByHand(t *testing.T) {
 		says    string
 	}{
 		"more":   {records.Want{Using: "md", Level: topology.RAID5}, 4, "it has 3 volumes and 4 are declared; plimsoll does not grow or shrink an array: by hand: mdadm --grow"},
-		"others": {records.Want{Using: "md", Level: topology.RAID0}, 3, "its volumes are declared differently from when it was built; plimsoll does not grow or shrink an array: a stripe of md"},
+		"others": {records.Want{Using: "md", Level: topology.RAID0}, 3, "its volumes are declared differently from when it was built; plimsoll does not grow or shrink an array: an md stripe"},
 		"LVM":    {records.Want{Using: "lvm", Level: topology.RAID0}, 2, "an LVM stripe keeps its width"},
 		"one":    {records.Want{Level: topology.Single}, 2, "one volume is not an array: declare a new one and copy"},
 	} {

@@ -412,7 +412,7 @@ func TestReachOfAMountPoint(t *testing.T) {
 	}
 	for _, c := range []struct{ above, owner, want string }{
 		{"/data", "postgres:postgres", "lies under /data of array d, which will then belong to postgres:postgres"},
-		{"/data/", "26", "mount it beside it"},
+		{"/data/", "26", "mount it outside of that"},
 		{"/data", "root:postgres", ""},
 		{"/data", ":postgres", ""},
 		{"/data", "", ""},

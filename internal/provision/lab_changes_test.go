@@ -89,7 +89,7 @@ arrays:
 		{"line that needs it", "echo '/srv/a/sub /srv/b none bind 0 0' >> /etc/fstab", "/etc/fstab has another line that needs it: /srv/a/sub /srv/b", fstab},
 		{"line in mdadm.conf's block", `sed -i 's,^# plimsoll a: end,ARRAY /dev/md/mine UUID=1:2:3:4\n&,' $(cat /tmp/conf)`, "has a line between plimsoll's marks", "cat /tmp/mdadm.conf > $(cat /tmp/conf)"},
 		{"formatted again", image + "mkfs.ext4 -q -F -L MINE /dev/md/a; udevadm settle", `/dev/md/a carries ext4 labelled "MINE"`, back},
-		{"raw data over the filesystem", image + "dd if=/dev/urandom of=/dev/md/a bs=1M count=20 conv=fsync 2>/dev/null; udevadm settle", "does not carry the filesystem that apply made any more", back},
+		{"raw data over the filesystem", image + "dd if=/dev/urandom of=/dev/md/a bs=1M count=20 conv=fsync 2>/dev/null; udevadm settle", "no longer carries the filesystem that apply made", back},
 		{"a group on the bare array, inactive", "pvcreate " + lvm + " /dev/md/n; vgcreate " + lvm + " mine /dev/md/n; lvcreate " + lvm + " -n x -L 8M mine; vgchange -qq -an mine; udevadm settle", "/dev/md/n carries LVM2_member", "vgremove " + lvm + " -f mine; pvremove " + lvm + " /dev/md/n; " + blank},
 		{"partitions on the bare array", "sgdisk -n 1:1M:0 /dev/md/n >/dev/null; udevadm settle", "/dev/md/n carries gpt", "wipefs -aqf /dev/md/n; " + blank},
 		{"raw bytes on the bare array", "dd if=/dev/urandom of=/dev/md/n bs=1M seek=17 count=1 conv=notrunc,fsync 2>/dev/null", "/dev/md/n holds data: byte", blank},
@@ -122,7 +122,7 @@ arrays:
 	// What was left is given up by name; the member needs its serial.
 	member := g.Volumes[5]
 	g.refused("plimsoll array teardown --yes --destroy /dev/pool/mine", "which apply did not put there")
-	g.refused("plimsoll array teardown --yes --destroy /dev/pool/mine --destroy "+member.Device, "its serial number has to be named too")
+	g.refused("plimsoll array teardown --yes --destroy /dev/pool/mine --destroy "+member.Device, "must be named too")
 	r := g.sh("plimsoll array teardown --yes --destroy /dev/pool/mine --destroy " + member.Device + " --serial " + member.Serial)
 	if r.Code != 0 {
 		t.Fatalf("%s", r.Stderr)

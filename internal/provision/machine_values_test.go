@@ -345,7 +345,7 @@ func TestContentOfAnArray(t *testing.T) {
 		"its own":            {"TYPE=xfs\nUUID=1234\n", nil, ""},
 		"another":            {"TYPE=xfs\nUUID=9\n", nil, "/dev/md/t carries xfs"},
 		"a table":            {"PTTYPE=gpt\n", nil, "/dev/md/t carries gpt"},
-		"nothing any more":   {"", nil, "does not carry the filesystem that apply made any more"},
+		"nothing any more":   {"", nil, "no longer carries the filesystem that apply made"},
 		"nothing, undoing":   {"", func(w *records.Work) { w.Undoing = true }, ""},
 		"another, undoing":   {"TYPE=ext4\nUUID=9\n", func(w *records.Work) { w.Undoing = true }, "/dev/md/t carries ext4"},
 		"mkfs was cut short": {"", func(w *records.Work) { w.Steps[1].State = records.StepBegun }, ""},

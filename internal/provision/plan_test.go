@@ -210,7 +210,7 @@ func TestRefusals(t *testing.T) {
 		"no count":       {four, nil, array("raid0", "", "gp3 50GiB"), "the volumes are not specified"},
 		"mixed sizes":    {with(four, func(d []drive) { d[2].gib = 60 }), nil, array("raid0", "", serials), "mixed sizes: vol0a01 has 50 GiB, vol0a03 has 60 GiB"},
 		"1 % is alike":   {with(volumes(4, 1000, 1), func(d []drive) { d[2].gib = 1005 }), nil, array("raid0", "", serials), ""},
-		"mixed drives":   {with(four, func(d []drive) { d[1].rotational = "1" }), nil, array("raid0", "", serials), "one is rotational"},
+		"mixed drives":   {with(four, func(d []drive) { d[1].rotational = "1" }), nil, array("raid0", "", serials), "is rotational"},
 		"mixed speeds":   {four, nil, array("raid0", "", "[{serial: vol0a01, iops: 3000}, {serial: vol0a02, iops: 4000}]"), "mixed speeds"},
 		"wrong size":     {four, nil, array("raid0", "", "[{serial: vol0a01, size: 100 GiB}, {serial: vol0a02, size: 100 GiB}]"), "volume vol0a01 is declared with 100 GiB and has 50 GiB"},
 		"two serials":    {with(four, func(d []drive) { d[3].serial = "vol0a01" }), nil, array("raid0", "", "[{serial: vol0a01}, {serial: vol0a02}]"), "have it"},

@@ -79,7 +79,7 @@ take the volume vol0a02 out of it, where it is still attached
 func TestGrowAndReplaceRefused(t *testing.T) {
 	two := "[{serial: vol0a01}, {serial: vol0a02}]"
 	for name, c := range map[string]struct{ level, volumes, err string }{
-		"a wider RAID0":         {"raid0", "[{serial: vol0a01}, {serial: vol0a02}, {serial: vol0a03}]", "it has 2 volumes and 3 are declared; plimsoll does not grow or shrink an array: a stripe of md is not widened without moving all data"},
+		"a wider RAID0":         {"raid0", "[{serial: vol0a01}, {serial: vol0a02}, {serial: vol0a03}]", "it has 2 volumes and 3 are declared; plimsoll does not grow or shrink an array: an md stripe cannot be widened without moving all data"},
 		"a wider RAID1":         {"raid1", "[{serial: vol0a01}, {serial: vol0a02}, {serial: vol0a03}]", "mdadm --grow --raid-devices"},
 		"a wider LVM stripe":    {"raid0, using: lvm", "[{serial: vol0a01}, {serial: vol0a02}, {serial: vol0a03}]", "an LVM stripe keeps its width"},
 		"a member of RAID0":     {"raid0", "[{serial: vol0a01}, {serial: vol0a03}]", "volume vol0a03 was vol0a02: a member of raid0 cannot be replaced"},

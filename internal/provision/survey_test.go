@@ -76,9 +76,9 @@ func TestTeardownRefusedLeavesAllAsItWas(t *testing.T) {
 		give records.GiveUp
 		err  string
 	}{
-		{records.GiveUp{Names: []string{b.paths[0]}}, "its serial number has to be named too, and is S0"},
+		{records.GiveUp{Names: []string{b.paths[0]}}, "its serial number, S0, must be named too"},
 		{records.GiveUp{Names: []string{b.paths[0]}, Serials: []string{"S1"}}, "its serial number has to be named too"},
-		{records.GiveUp{Names: []string{"/dev/other"}}, "nothing that stands in the way of teardown is called /dev/other"},
+		{records.GiveUp{Names: []string{"/dev/other"}}, "nothing in the way of teardown is called /dev/other"},
 	} {
 		if err := b.Teardown(t.Context(), nil, c.give); err == nil || !strings.Contains(err.Error(), c.err) || b.sum() != before {
 			t.Errorf("%+v: %v", c.give, err)

@@ -87,7 +87,7 @@ func TestOpenDeviceIsTheOneLookedAt(t *testing.T) {
 		"erase": func() error { return stale.erase(t.Context(), "@S0") },
 		"blank": func() error { return stale.checkBlank(t.Context(), "@S0") },
 	} {
-		if err := do(); err == nil || !strings.Contains(err.Error(), "not the device that was looked at") {
+		if err := do(); err == nil || !strings.Contains(err.Error(), "not the device that was inspected") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

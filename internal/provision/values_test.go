@@ -195,11 +195,11 @@ func TestUnequalDrives(t *testing.T) {
 	plain := drive(func(*block.Device) {})
 	declared := &topology.DeclaredArray{Volumes: make([]topology.DeclaredVolume, 2)}
 	for want, d := range map[string]*block.Device{
-		"mixed sizes":       drive(func(d *block.Device) { d.Size = 10101 }),
-		"one is rotational": drive(func(d *block.Device) { d.Queue.Rotational = true }),
-		"mixed sectors":     drive(func(d *block.Device) { d.Queue.Logical = 4096 }),
-		"one is local":      drive(func(d *block.Device) { d.Model = cloud.InstanceStoreModel }),
-		"":                  drive(func(d *block.Device) { d.Size = 10100 }),
+		"mixed sizes":   drive(func(d *block.Device) { d.Size = 10101 }),
+		"is rotational": drive(func(d *block.Device) { d.Queue.Rotational = true }),
+		"mixed sectors": drive(func(d *block.Device) { d.Queue.Logical = 4096 }),
+		"is local":      drive(func(d *block.Device) { d.Model = cloud.InstanceStoreModel }),
+		"":              drive(func(d *block.Device) { d.Size = 10100 }),
 	} {
 		for _, chosen := range [][]*block.Device{{plain, d}, {d, plain}} {
 			err := (&planner{}).equal(declared, chosen)

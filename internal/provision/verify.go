@@ -266,7 +266,7 @@ func (c *comparison) filesystem(ctx context.Context) error {
 			c.differ("fstab", "UUID="+uuid, line[0])
 		}
 		if !slices.Contains(strings.Split(line[3], ","), "nofail") {
-			c.differ("fstab options", "nofail among them", line[3])
+			c.differ("fstab options", "including nofail", line[3])
 		}
 		return nil
 	}
@@ -298,7 +298,7 @@ func (c *comparison) mounts(ctx context.Context) error {
 		}
 		name, value, _ := strings.Cut(o, "=")
 		if have, ok := m.Option(name); !ok || value != have {
-			c.differ("mount options", o+" among them", strings.Join(m.Options, ","))
+			c.differ("mount options", "including "+o, strings.Join(m.Options, ","))
 		}
 	}
 	owner, err := c.owner(ctx, want)

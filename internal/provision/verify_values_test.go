@@ -73,7 +73,7 @@ func TestFilesystemsThatDiffer(t *testing.T) {
 		"by a link":           {tags, "/dev/md/t /data xfs nofail\n", nil, ""},
 		"by another's UUID":   {tags, "UUID=9 /data xfs nofail\n", nil, "fstab: UUID=1234, UUID=9"},
 		"another device":      {tags, "/dev/sdc /data xfs nofail\n", nil, "fstab: UUID=1234, /dev/sdc"},
-		"without nofail":      {tags, "UUID=1234 /data xfs defaults,xnofail\n", nil, "fstab options: nofail among them, defaults,xnofail"},
+		"without nofail":      {tags, "UUID=1234 /data xfs defaults,xnofail\n", nil, "fstab options: including nofail, defaults,xnofail"},
 		"with a slash":        {tags, "UUID=1234 /data/ xfs nofail\n", nil, ""},
 		"three fields":        {tags, "UUID=1234 /data xfs\n", nil, "fstab: a line for /data, none"},
 		"another mount":       {tags, "UUID=1234 /data2 xfs nofail\n", nil, "fstab: a line for /data, none"},
@@ -114,11 +114,11 @@ func TestMountsThatDiffer(t *testing.T) {
 		"elsewhere, too": {func(c *comparison) {
 			c.tree.Mounts = append(c.tree.Mounts, block.Mount{ID: 3, Under: 1, Point: "/x", Device: "md0", Root: "/"})
 		}, "mounted: on /data only, on /x too"},
-		"another option":   {func(c *comparison) { c.w.Want.Options = "discard" }, "mount options: discard among them, rw,noatime,logbufs=8"},
-		"another value":    {func(c *comparison) { c.w.Want.Options = "logbufs=4" }, "mount options: logbufs=4 among them, rw,noatime,logbufs=8"},
+		"another option":   {func(c *comparison) { c.w.Want.Options = "discard" }, "mount options: including discard, rw,noatime,logbufs=8"},
+		"another value":    {func(c *comparison) { c.w.Want.Options = "logbufs=4" }, "mount options: including logbufs=4, rw,noatime,logbufs=8"},
 		"the value":        {func(c *comparison) { c.w.Want.Options = "logbufs=8" }, ""},
 		"not the kernel's": {func(c *comparison) { c.w.Want.Options = "nofail,defaults,auto,_netdev,x-systemd.after=a" }, ""},
-		"each that is not": {func(c *comparison) { c.w.Want.Options = "a,b" }, "mount options: a among them, rw,noatime,logbufs=8|mount options: b among them, rw,noatime,logbufs=8"},
+		"each that is not": {func(c *comparison) { c.w.Want.Options = "a,b" }, "mount options: including a, rw,noatime,logbufs=8|mount options: including b, rw,noatime,logbufs=8"},
 		"its owner":        {func(c *comparison) { c.w.Want.Owner = fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid()) }, ""},
 		"another owner":    {func(c *comparison) { c.w.Want.Owner = "12345" }, "owner and mode of /data: 12345, another"},
 		"its mode":         {func(c *comparison) { c.w.Want.Mode = "0750" }, ""},

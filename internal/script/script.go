@@ -184,7 +184,7 @@ func Parse(name string, text []byte, opts Options) *File {
 	r := newReader(f, opts)
 	if f.Kind == JobText && printed(f.lines) {
 		f.Kind = Other
-		f.unread(1, Printed, "this is what fio printed, not a job: plimsoll import reads it")
+		f.unread(1, Printed, "this is fio's output, not a job: plimsoll import reads it")
 		return f
 	}
 	switch f.Kind { //nolint:exhaustive // Other holds nothing to read

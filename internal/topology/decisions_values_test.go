@@ -514,7 +514,7 @@ func TestDevicesOfEachOther(t *testing.T) {
 	for of, devices := range map[string]map[string]*block.Device{"a lattice": lattice, "a circle": circle} {
 		top := &Topology{Tree: &block.Tree{Devices: devices}}
 		a := top.build("a0")
-		if len(a.Volumes) == 0 || len(a.Volumes) > mostLayers || !strings.Contains(strings.Join(top.Notes, "|"), "what is beyond is taken for drives") {
+		if len(a.Volumes) == 0 || len(a.Volumes) > mostLayers || !strings.Contains(strings.Join(top.Notes, "|"), "anything beyond them is treated as drives") {
 			t.Errorf("%s: %d volumes, %q", of, len(a.Volumes), top.Notes)
 		}
 	}

@@ -62,7 +62,7 @@ func TestDeclarationsFindTheirArray(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := both.declare(d); err == nil || !strings.Contains(err.Error(), "arrays data and wal (plimsoll.yaml:2) are both about md0 by their named volumes") {
+	if err := both.declare(d); err == nil || !strings.Contains(err.Error(), "arrays data and wal (plimsoll.yaml:2) both refer to md0 by their named volumes") {
 		t.Error(err)
 	}
 }

@@ -150,7 +150,7 @@ func (t *Topology) noteUnknown() {
 			t.note("%s: the limits of its network volumes cannot be seen from here; declare them, such as --volumes %s%s",
 				a.Path, count, t.Instance.example())
 		case n > 0:
-			t.note("%s: limits of its volumes unknown; declare them, such as --volumes %s3000iops:125MiB/s", a.Path,
+			t.note("%s: the limits of its volumes are unknown; declare them, such as --volumes %s3000iops:125MiB/s", a.Path,
 				count)
 		}
 	}

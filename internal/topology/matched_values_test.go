@@ -72,7 +72,7 @@ func TestWhatADeclarationIsAbout(t *testing.T) {
 		"a role behind all":  {"f", []DeclaredArray{by("x", nil, mounted("/d")), by("y", []Role{Data}, nil)}, []string{"md0", "!"}, ""},
 		"a name and a mount": {"f", []DeclaredArray{by("md0", nil, nil), by("y", nil, mounted("/d"))}, []string{"!", "md0"}, ""},
 		"a volume of it":     {"f", []DeclaredArray{by("x", nil, nil, "S0"), by("y", nil, mounted("/d"))}, []string{"md0", "!"}, ""},
-		"two of its volumes": {"f", []DeclaredArray{by("x", nil, nil, "S0"), by("y", nil, nil, "S0")}, nil, "f:y: arrays x and y (f:x) are both about md0 by their named volumes"},
+		"two of its volumes": {"f", []DeclaredArray{by("x", nil, nil, "S0"), by("y", nil, nil, "S0")}, nil, "f:y: arrays x and y (f:x) both refer to md0 by their named volumes"},
 		"two of its mounts":  {"f", []DeclaredArray{by("x", nil, mounted("/d")), by("y", nil, mounted("/d"))}, nil, "by their mount point"},
 		"two of its names":   {"f", []DeclaredArray{by("md2", nil, nil), by("md2", nil, nil)}, nil, "by their name"},
 		"two of the log's":   {"f", []DeclaredArray{by("x", []Role{WAL}, nil), by("y", []Role{WAL}, nil)}, []string{"md1", "!"}, ""},
@@ -233,7 +233,7 @@ func TestTopologyOfADeclaration(t *testing.T) {
 		v     []Volume
 		want  string
 	}{
-		"one":                      {"", []Volume{{}}, "limits of its volumes unknown; declare them, such as --volumes 3000iops:125MiB/s"},
+		"one":                      {"", []Volume{{}}, "the limits of its volumes are unknown; declare them, such as --volumes 3000iops:125MiB/s"},
 		"two":                      {"", []Volume{{}, {}}, "such as --volumes 2x3000iops:125MiB/s"},
 		"one of the network":       {"", []Volume{{Network: true}}, "such as --volumes gp3"},
 		"two of it":                {"", []Volume{{Network: true}, {Network: true, Sustained: Limits{IOPS: 1}}}, "such as --volumes 2xgp3"},

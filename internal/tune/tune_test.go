@@ -411,7 +411,7 @@ func TestPersistFails(t *testing.T) {
 	}
 	changes := plan(t, tuner)
 	err := tuner.Apply(changes, true)
-	if err == nil || !strings.Contains(err.Error(), "in force, but a boot undoes them") || len(tuner.InForce(changes)) != len(changes) {
+	if err == nil || !strings.Contains(err.Error(), "in force, but a reboot undoes them") || len(tuner.InForce(changes)) != len(changes) {
 		t.Errorf("%d of %d in force: %v", len(tuner.InForce(changes)), len(changes), err)
 	}
 	if _, _, err := tuner.Revert(nil); err != nil || len(tuner.InForce(changes)) > 0 {

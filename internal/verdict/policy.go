@@ -43,7 +43,7 @@ func (p Policy) Disabled() finding.Disabled {
 func (p Policy) OnSharedHost(reason string) (Policy, error) {
 	p.SharedHost = text.Clean(strings.TrimSpace(reason), 200)
 	if p.SharedHost == "" {
-		return p, errors.New("want the reason, such as 'a CI runner'")
+		return p, errors.New("want a reason, such as 'a CI runner'")
 	}
 	return p, nil
 }

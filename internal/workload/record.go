@@ -53,7 +53,7 @@ func Record(ctx context.Context, m *sys.Machine, devices []string, long time.Dur
 		seconds = (series.Samples[n-1].At - series.Samples[0].At).Seconds()
 	}
 	if seconds <= 0 {
-		return nil, errors.New("the time was too short to see anything")
+		return nil, errors.New("the time was too short to see any I/O")
 	}
 	for pid, a := range after {
 		b := before[pid] // zero for one that began meanwhile
@@ -161,7 +161,7 @@ func Observe(s *telemetry.Series, every time.Duration) []Observed {
 			reads[i] += float64(u.ReadIOPS + u.WriteIOPS)
 			merged[i] += float64(u.ReadMerges + u.WriteMerges)
 			if b.Devices[i].Gone && len(o.Notes) == 0 {
-				o.Notes = append(o.Notes, s.Devices[i]+" was away for a while: what happened then is not known")
+				o.Notes = append(o.Notes, s.Devices[i]+" was missing for a while: what happened then is not known")
 			}
 		}
 	}

@@ -100,8 +100,8 @@ func (o *recordOptions) run(ctx context.Context, env *form.Env, args []string) e
 			}
 		}
 		if len(limits) == 0 {
-			lines = append(lines, names[i]+": no limits of its volumes are known, so what limited it is unknown "+
-				"too; declare them with --volumes and --instance.")
+			lines = append(lines, names[i]+": no limits of its volumes are known, so what limited it is unknown; "+
+				"declare them with --volumes and --instance.")
 		}
 	}
 	lines = append(lines, processLines(rec)...)

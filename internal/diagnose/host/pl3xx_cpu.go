@@ -109,7 +109,7 @@ func slowClock(c *facts, report reporter) {
 	if slices.Contains(c.Host.CPU.Clocks, diagnose.KVMClock) {
 		want = diagnose.KVMClock // which stays right when a guest moves to another host
 	}
-	f := finding.New("clock", "The clock source is %s, which a program cannot read without a system call.",
+	f := finding.New("clock", "The clock source is %s, which programs cannot read without a system call.",
 		clip(c.Host.CPU.Clock)).
 		Saw("clock source", clip(c.Host.CPU.Clock), want, file)
 	if slices.Contains(c.Host.CPU.Clocks, want) {

@@ -140,7 +140,7 @@ func fewRequests(c *facts, report reporter) {
 		}
 		return found, wanted
 	})
-	allFine(report, right, strconv.Itoa(leastRequests)+" or more requests fit the queue of %s")
+	allFine(report, right, strconv.Itoa(leastRequests)+" or more requests fit in the queue of %s")
 	if len(names) > 0 {
 		f.Say("Fewer than %d requests fit in the queue of %s.", leastRequests, names)
 		report(f)
@@ -179,7 +179,7 @@ func smallRequests(c *facts, report reporter) {
 		}
 		return fmt.Sprint(uint64(have / units.KiB)), wanted
 	})
-	allFine(report, right, "large requests go unsplit to %s")
+	allFine(report, right, "large requests reach %s unsplit")
 	allFine(report, most, "requests to %s are as large as they can be")
 	if len(names) > 0 {
 		f.Say("%s %s I/Os into requests of %s KiB, though %s would take more.", names,

@@ -78,7 +78,7 @@ func kernelTrouble(c *facts, report reporter) {
 	}
 	ours := func(e host.Event) bool { return e.Kind == host.Throttled || below[e.Device] }
 	if len(below) > 0 && !c.Host.LogUnread() && !slices.ContainsFunc(c.Host.Log, ours) {
-		report(finding.Fine("log", "no errors of these devices in the kernel log"))
+		report(finding.Fine("log", "no errors from these devices in the kernel log"))
 	}
 	for _, e := range c.Host.Log {
 		if !ours(e) {
@@ -156,7 +156,7 @@ func oldSoftware(c *facts, report reporter) {
 	switch {
 	case err != nil:
 	case !v.Before(fioSyncs):
-		report(finding.Fine("fio", "no fault of %s is known", v))
+		report(finding.Fine("fio", "no known fault in %s", v))
 	default:
 		f := finding.New("fio", "%s does not measure how long syncs take with libaio.", v).
 			Saw("fio", v, fioSyncs.String()+" or later", "fio --version")
@@ -181,6 +181,6 @@ func oldSoftware(c *facts, report reporter) {
 		f.Say("Linux %s does not count flushes, so their number is unknown.", k)
 		report(f)
 	default:
-		report(finding.Fine("kernel", "no fault of Linux %s is known", k))
+		report(finding.Fine("kernel", "no known fault in Linux %s", k))
 	}
 }

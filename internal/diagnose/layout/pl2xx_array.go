@@ -196,7 +196,7 @@ func linearArray(c *facts, report reporter) {
 		if a.Level != topology.Linear || len(a.Volumes) < 2 {
 			continue
 		}
-		report(finding.New(a.Name, "%s joins %d volumes end to end, so a file gets the speed of one of them.", a.Name,
+		report(finding.New(a.Name, "%s joins %d volumes end to end, so a file gets the speed of only one of them.", a.Name,
 			len(a.Volumes)).
 			Saw("level", "linear over "+text.Count(len(a.Volumes))+" volumes", "striped", diagnose.Origin(a.Origin)).
 			Run("lvs -o name,segtype,stripes,stripesize,devices"))

@@ -125,8 +125,8 @@ func besideMultipath(c *facts, report reporter) {
 				continue
 			}
 			seen[d.Name] = true
-			report(finding.New(d.Name, "%s lies on %s, one of %d paths to the same LUN: when this one fails, so does the storage.",
-				t.Path, d.Name, len(others)+1).Titled("one path of a LUN is used").
+			report(finding.New(d.Name, "%s lies on %s, one of %d paths to the same LUN: when that path fails, so does the "+
+				"storage.", t.Path, d.Name, len(others)+1).Titled("one path of a LUN is used").
 				Saw("other paths of "+d.Name, strings.Join(others, ", "), "below one multipath device with "+d.Name,
 					"/run/udev/data, ID_SERIAL").
 				Run("multipath -ll").

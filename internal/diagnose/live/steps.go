@@ -57,7 +57,7 @@ func (v *view) noAnswer() *Cause {
 			share := d.did.Suspended
 			c.say("%s is suspended %v of the time and holds %s up.", d.Name, share, v.Path)
 			c.saw("suspended", share, "never", "dm/suspended of "+d.Name)
-			c.Next = []string{"dmsetup info " + d.Name, "have whoever suspended it resume it: dmsetup resume"}
+			c.Next = []string{"dmsetup info " + d.Name, "have it resumed by whoever suspended it: dmsetup resume"}
 		case d.did.Longest >= stallLeast && (d.Leaf() || below < stallBelow) && !v.gaveAll(d):
 			c.say("%s does not answer: %s had I/O in flight and completed none for %s.", d.Name, v.itself(d), longest)
 			c.saw(withoutAny, longest, "below 0.95 s", diskstats(d.Name))
@@ -368,7 +368,7 @@ func (v *view) readOnly() *Cause {
 		return nil
 	}
 	c := cause(Certain, v.Mount,
-		"Nothing can be written below %s: %s was mounted for writing, and the kernel made it read-only.", v.Path,
+		"Nothing can be written below %s: %s was mounted read-write, but the kernel made it read-only.", v.Path,
 		v.Mount).
 		saw("filesystem", "read-only", "as it was mounted", "/proc/self/mountinfo").
 		try("dmesg --ctime | grep -i -e %s -e ext4 -e xfs   # what the error was", v.top.Name).

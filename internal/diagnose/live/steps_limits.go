@@ -189,7 +189,7 @@ func (v *view) instanceLimit() *Cause {
 	}
 	const buy = "a larger instance: plimsoll advise"
 	if c := v.exceeded("PL604", "the instance's EBS limit is exceeded", "the instance's limit",
-		"The instance's limit makes %[2]s slow: for %[3]v of the time, more was asked of it than it allows.",
+		"The instance's limit makes %[2]s slow: for %[3]v of the time, demand exceeded it.",
 		func(e *Exceeded) time.Duration { return e.Instance }); c != nil {
 		return c.try(buy)
 	}
@@ -211,7 +211,7 @@ func (v *view) volumeLimit() *Cause {
 		return nil
 	}
 	if c := v.exceeded("PL603", "the volume's limit is exceeded", "the volume's limit",
-		"The limit of %s makes %s slow: for %v of the time, more was asked of it than it allows.",
+		"The limit of %s makes %s slow: for %v of the time, demand exceeded it.",
 		func(e *Exceeded) time.Duration { return e.Volume }); c != nil {
 		return v.buy(c)
 	}

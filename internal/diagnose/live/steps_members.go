@@ -152,8 +152,8 @@ func (v *view) scheduler() *Cause {
 	if !v.slow || v.has("PL908") || waiting <= 1 || at >= heldAbove*waiting || l.Scheduler == "" || l.Scheduler == "none" {
 		return nil
 	}
-	return cause(Likely, l.Name, "The scheduler %s makes %s slow: of %s I/Os that wait, only %s are at the device.",
-		l.Scheduler, v.Path, units.Number(waiting), units.Number(at)).
+	return cause(Likely, l.Name, "The scheduler %s makes %s slow: only %s of %s waiting I/Os are at the device.",
+		l.Scheduler, v.Path, units.Number(at), units.Number(waiting)).
 		saw("I/Os at the device", units.Number(at), units.Number(waiting), "in_flight and /proc/diskstats of "+l.Name).
 		try("echo none > %s", queueOf(l.Name, "scheduler"))
 }

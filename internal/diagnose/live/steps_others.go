@@ -151,9 +151,9 @@ func (v *view) otherProgram() *Cause {
 		what string
 		of   func(*User) float64
 	}{
-		{"what %s does", func(u *User) float64 { return u.cost / all }},
+		{"all I/O on %s", func(u *User) float64 { return u.cost / all }},
 		{
-			"the bytes of %s and of the time of its I/Os",
+			"the bytes and the I/O time on %s",
 			func(u *User) float64 { return math.Sqrt(u.moves() / max(moved, 1) * u.held / max(held, 1e-9)) },
 		},
 	} {
@@ -379,7 +379,7 @@ func (v *view) processor() *Cause {
 	case queue >= cpuWait:
 		say(isNot+": its programs wait for a processor %v of the time.", queue)
 		if queue > 1 {
-			say(isNot+": on average %s threads of its programs wait for a processor.", units.Number(queue))
+			say(isNot+": %s threads of its programs wait for a processor on average.", units.Number(queue))
 		}
 		first = threads
 	case w.CPU.Steal > cpuSteal:

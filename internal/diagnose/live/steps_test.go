@@ -392,7 +392,7 @@ func TestEachStepAndItsNearMiss(t *testing.T) {
 
 // Waits of a program's threads add up: below one they are a share of the time, above it threads.
 func TestWaitsForAProcessor(t *testing.T) {
-	for queue, want := range map[float64]string{0.4: "wait for a processor 40.0 % of the time", 1.59: "on average 1.59 threads of its programs"} {
+	for queue, want := range map[float64]string{0.4: "wait for a processor 40.0 % of the time", 1.59: "1.59 threads of its programs wait for a processor on average"} {
 		f := captured(t, "4-cpu")
 		for i := range f.Window.Processes {
 			f.Window.Processes[i].RunQueue = queue

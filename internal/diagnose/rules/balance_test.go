@@ -165,7 +165,7 @@ func TestBurstBalance(t *testing.T) {
 			"two of four known",
 			diagnose.Case{Topology: credits("gp2", 100*gib, 1, -1, 0.5, -1)},
 			finding.Info, "md0",
-			"The emptiest of the 2 known of 4 volumes of md0, nvme3n1 (gp2), had 50.0 % of its burst credits left at 10:35 UTC: its burst of 3,000 IOPS lasts 16 min 40 s at full rate, then drops to 300 IOPS; a shorter test sees only the burst.", "",
+			"The emptiest of the 2 known, of 4 volumes of md0, nvme3n1 (gp2), had 50.0 % of its burst credits left at 10:35 UTC: its burst of 3,000 IOPS lasts 16 min 40 s at full rate, then drops to 300 IOPS; a shorter test sees only the burst.", "",
 		},
 		{
 			"st1",

@@ -120,7 +120,7 @@ var captured = []labelledMachine{
 		proc/swaps: /dev/zram0 > /dev/dm-2
 		proc/sys/vm/zone_reclaim_mode = 1
 		sys/devices/system/cpu/cpu?/cpuidle/state3/disable = 0`,
-		"is swap; another's; C6", volatile,
+		"is swap; another node's; C6", volatile,
 	},
 	{
 		"EBS with unlike members", "ebs", `

@@ -49,7 +49,7 @@ func TestFineIsWhatWasJudged(t *testing.T) {
 		}), nil},
 		"one drive of two": {
 			"PL304", func(c *diagnose.Case) { drive1(c).Queue.MaxSectors = 32 * units.KiB },
-			[]string{"large requests go unsplit to nvme2n1"},
+			[]string{"large requests reach nvme2n1 unsplit"},
 		},
 		"geometry on a level without stripes": {"PL203", func(c *diagnose.Case) {
 			c.Topology.Arrays[0].Level = topology.Linear
@@ -86,11 +86,11 @@ func TestFineIsWhatWasJudged(t *testing.T) {
 		},
 		"a version of fio that says nothing": {
 			"PL318", func(c *diagnose.Case) { c.Host.Fio = "fio of mine" },
-			[]string{"no fault of Linux 6.1.119 is known"},
+			[]string{"no known fault in Linux 6.1.119"},
 		},
 		"an old fio on a good kernel": {
 			"PL318", func(c *diagnose.Case) { c.Host.Fio = "fio-3.19" },
-			[]string{"no fault of Linux 6.1.119 is known"},
+			[]string{"no known fault in Linux 6.1.119"},
 		},
 		"a path in both roles": {"PL301", func(c *diagnose.Case) {
 			both := c.Topology.Targets[0]

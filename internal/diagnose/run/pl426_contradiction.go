@@ -185,7 +185,7 @@ func flightOff(m measurement) (f fault) {
 	if got > wrongBy*float64(asked) {
 		f.Severity = finding.Invalid
 	}
-	f.Say("%s IOPS of %s each are %s I/Os in flight, but the jobs keep %d at most.", m.IOPS(),
+	f.Say("%s IOPS at %s each mean %s I/Os in flight, but the jobs keep at most %d.", m.IOPS(),
 		time.Duration(m.MeanLatency()), units.Number(got), asked)
 	return f.Saw("IOPS × mean latency", units.Number(got), fmt.Sprintf("%d = iodepth × numjobs", asked),
 		"fio, and the job's options")

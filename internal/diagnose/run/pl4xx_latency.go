@@ -159,7 +159,7 @@ func slowShare(_ *facts, m measurement) (f fault) {
 	if submission, late := collectedLate(m); late {
 		f.Say("%s of %s waited longer than %s until fio reaped them; each was complete when its submission returned, "+
 			"after %s (PL407).", says, of, slowIO, submission)
-		f.Fix = "Take the time of a submission as that of its I/O; see PL407 for why they were not in flight together."
+		f.Fix = "Take the submission time as the time of the I/O; see PL407 for why the I/Os were not in flight together."
 	}
 	f.Message = text.Sentence(f.Message)
 	return f

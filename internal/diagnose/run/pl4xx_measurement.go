@@ -251,7 +251,7 @@ func cutShort(_ *facts, m measurement) (f fault) {
 		f = f.Saw("measured", m.Measured, planned, "fio, runtime of the jobs")
 	}
 	if len(m.Incomplete) > 0 && f.Message == "" {
-		f.Fix = "Read the figures as those of the part that was measured; let a run end by itself, with all its hosts."
+		f.Fix = "Treat the figures as those of the part that was measured; let a run end by itself, with all its hosts."
 	}
 	for _, missing := range m.Incomplete {
 		f.Message = cmp.Or(f.Message, missing)

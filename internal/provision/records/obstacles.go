@@ -64,8 +64,7 @@ func (g GiveUp) Of(all []Obstacle) (left, given []Obstacle, err error) {
 	}
 	for _, name := range slices.Concat(g.Names, g.Serials) {
 		if !used[name] {
-			return nil, nil, fmt.Errorf("--destroy: nothing that stands in the way of teardown is called %s; "+
-				"nothing was touched", name)
+			return nil, nil, fmt.Errorf("--destroy: nothing in the way of teardown is called %s; nothing was touched", name)
 		}
 	}
 	return left, given, nil

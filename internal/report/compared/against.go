@@ -61,7 +61,8 @@ func Against(a *compare.Against) *page.Document {
 	}
 	d.Records, d.Tests = records, []page.Suite{suite}
 	if accept != "" {
-		changed.Say("reported until the figures return to their earlier level, or until this run is accepted: %s", accept)
+		changed.Say("reported until the figures return to their earlier level, or until the new level is "+
+			"accepted: %s", accept)
 	}
 	d.Add(rows, changed, page.Lead("note", a.Notes...))
 	return d

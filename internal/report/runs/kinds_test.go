@@ -232,7 +232,7 @@ arrays:
 	}
 	all["teardown"] = plans.Undo(plan.Arrays)
 	all["verify"] = plans.Differences(decl, []provision.Difference{
-		{Array: "data", What: "fstab options", Have: "noatime", Want: "nofail among them"},
+		{Array: "data", What: "fstab options", Have: "noatime", Want: "including nofail"},
 	})
 	all["probe"] = machine.Probe([]machine.Probed{{Name: "md127", Answer: "slow volume: nvme7n1 reaches 72.8 IOPS alone, 24.3 % of its peers' median of 299", Members: []diagnose.Probed{
 		{Device: "nvme2n1", Serial: "vol0000000000ab00000", Alone: 300, Together: 300, Latency: units.Latency(53 * time.Millisecond)},

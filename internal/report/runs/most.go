@@ -106,11 +106,11 @@ func bracketText(m *compare.Most) string {
 	case !k.Done:
 		return fmt.Sprintf("the search is not finished (%s)", probes)
 	case k.Low == 0:
-		return fmt.Sprintf("less than %v IOPS, which misses it; lower rates were not tried (%s)", high, probes)
+		return fmt.Sprintf("less than %v IOPS, which misses the threshold; lower rates were not tried (%s)", high, probes)
 	case k.High == 0:
 		return fmt.Sprintf("%v IOPS or more: the storage's own limit comes before the threshold (%s)", low, probes)
 	}
-	return fmt.Sprintf("%v to %v IOPS (%s): the first meets it, the second misses it", low, high, probes)
+	return fmt.Sprintf("%v to %v IOPS (%s): the first meets the threshold, the second misses it", low, high, probes)
 }
 
 // outcomeText is a probe's outcome with its reason.
