@@ -558,6 +558,8 @@ func (m *mixedReader) line(line string) {
 			j.Options = fio.Options{"description": line[1:]}
 		}
 		return
+	case m.terse != nil && terseLine.MatchString(line): // the beginning of another row
+		m.terse.Missing.Add(part.AllJobs)
 	case strings.Count(line, ";") >= terseMin/4: // a part of a row
 		m.cutTerse = true
 	case m.terse != nil && line != "":

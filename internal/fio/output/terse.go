@@ -85,10 +85,11 @@ func parseTerse(line string) (row terse, err error) {
 			if t.err == nil {
 				row.job, row.disks = j, disks
 				row.job.Name = strings.Join(rest[:1+extra], ";")
-				// A whole row ends with a share, with errors behind one, or with a description.
+				// A whole row ends with a share, with two numbers of errors behind one, or with a description.
 				end := fields[len(fields)-3:]
-				if len(disks) > 0 && fiotext.ParseNum(end[2]).OK && !strings.Contains(strings.Join(end, ""), "%") {
-					row.disks[len(disks)-1].Util = 0 // cut off within it; other rows may have stood behind this one
+				number := func(s string) bool { return fiotext.ParseNum(s).OK && !strings.HasSuffix(s, "%") }
+				if number(end[2]) && (!number(end[1]) || !strings.HasSuffix(end[0], "%")) {
+					row.disks = disks[:max(len(disks)-1, 0)] // cut off within it; other rows may have stood behind this one
 					row.lacks.Add(part.AllJobs)
 				}
 				return row, nil

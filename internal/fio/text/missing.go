@@ -88,7 +88,8 @@ func (j *textJob) lacks(m *part.Missing) {
 	reads, writes := false, false
 	for _, o := range append(slices.Collect(maps.Values(j.Others)), j.Options) {
 		mix := strings.Contains(o["rw"], "rw") || o["rw"] == "readwrite"
-		reads, writes = reads || mix || strings.HasSuffix(o["rw"], "read"), writes || mix || strings.HasSuffix(o["rw"], "write")
+		reads = reads || mix || strings.HasSuffix(o["rw"], "read")
+		writes = writes || mix || strings.HasSuffix(o["rw"], "write")
 	}
 	if reads && writes && j.dirs[0].seen != j.dirs[1].seen &&
 		(!j.issued || j.dirs[0].issued > 0 && j.dirs[1].issued > 0) {
