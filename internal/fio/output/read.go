@@ -586,6 +586,9 @@ func (m *mixedReader) row(line string) {
 		m.terse.AllClients = &row.job
 		return
 	}
+	if len(row.disks) < len(m.terse.Disks) { // it was cut off within them
+		row.lacks.Add(part.AllJobs)
+	}
 	if len(row.lacks.Parts) > 0 {
 		m.terse.Missing = row.lacks
 	} else {

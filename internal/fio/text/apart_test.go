@@ -109,10 +109,10 @@ func TestHeaderLineWithinARow(t *testing.T) {
 		in   string
 		want int
 	}{
-		"which goes on":                  {row + echo + rest, 1},
+		"which goes on":                  {row + echo + rest, 2},
 		"which was cut off there":        {row + echo + other + rest, 0},
 		"whose rest follows what is new": {row + rest + echo, 0},
-		"above sums, and below":          {row[:strings.IndexByte(row, '\n')+1] + sums + row[strings.IndexByte(row, '\n')+1:], 1},
+		"above sums, and below":          {row[:strings.IndexByte(row, '\n')+1] + sums + row[strings.IndexByte(row, '\n')+1:], 2},
 		"above sums, as grep finds it":   {row[:strings.IndexByte(row, '\n')+1] + sums + other, 0},
 	} {
 		r := &Reader{}

@@ -73,9 +73,7 @@ func (t *Reader) jobLine(body string) bool {
 		t.job, t.closed = t.left, false
 	}
 	if t.job == nil && textLoose.MatchString(body) {
-		if t.torn {
-			t.tangle()
-		}
+		t.goesOnTorn()
 		if t.needJob() == nil {
 			return false
 		}
@@ -100,8 +98,8 @@ func (t *Reader) jobLine(body string) bool {
 		return true
 	}
 	if m := matchStart(textDir, body, "read", "write", "trim", "mixed"); m != nil {
-		if t.job == nil && t.torn {
-			t.tangle()
+		if t.job == nil {
+			t.goesOnTorn()
 		}
 		t.direction(m[1], m[2], body)
 		return true
@@ -236,6 +234,15 @@ const maxTangles = 1 << 12
 // open says that a row has begun, and that its last line follows without a gap.
 func (t *Reader) open() bool {
 	return t.job != nil && !t.job.headless && !t.job.issued && t.job.cur != nil && !t.gap && !t.apart && !t.closed
+}
+
+// goesOnTorn notes a line of a row within which another run stands, and where that is.
+func (t *Reader) goesOnTorn() {
+	if t.torn > 0 {
+		t.tangle()
+		t.Tangles = append(t.Tangles, t.torn)
+		t.torn = 0
+	}
 }
 
 func (t *Reader) tangle() {

@@ -82,7 +82,7 @@ type Reader struct {
 	host string   // whose rows follow, where fio --client wrote it on a line of its own
 	file string   // of which grep found the line before
 	left *textJob // the row that a comment line interrupted
-	torn bool     // a header or the sums of another run stand within a row: what continues that row is of two runs at once
+	torn int      // the line of another run's header or sums within a row
 }
 
 // ANSI finds what colours a terminal.

@@ -136,7 +136,9 @@ func (t *Reader) fio(body string, indent int, host string) bool {
 		return true
 	}
 	if m := matchIf(textEcho, "(g=", body); m != nil {
-		t.torn = t.torn || t.open()
+		if t.open() {
+			t.torn = t.n
+		}
 		r := t.need(t.run.results() || t.run != nil && t.run.started && host == "")
 		group, _ := strconv.Atoi(m[2])
 		r.echoes[textKey{m[1], group}] = echoOptions(m[3])
@@ -217,7 +219,7 @@ func (t *Reader) header(m []string, host string) {
 			}
 		}
 	}
-	t.closed, t.torn, r.group = false, false, -1
+	t.closed, t.torn, r.group = false, 0, -1
 	if host == "" && !all {
 		host = t.host
 	}
@@ -262,7 +264,9 @@ func atoi(s string) int {
 
 func (t *Reader) group(number string) {
 	id := atoi(number)
-	t.torn = t.torn || t.job != nil && !t.job.headless && t.job.cur == nil && !t.job.issued
+	if j := t.job; j != nil && !j.headless && j.cur == nil && !j.issued {
+		t.torn = t.n
+	}
 	again := t.run != nil && t.run.after
 	before := t.run
 	if before != nil {
