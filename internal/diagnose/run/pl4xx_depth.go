@@ -44,8 +44,9 @@ func mayBePaced(m measurement, asked int) bool {
 	for _, j := range m.Jobs {
 		rows += max(j.Count, 1)
 	}
-	return m.Lacks(part.Head, part.Command) &&
-		(m.Depth.Fio < diagnose.DepthReached*float64(asked) || asked <= max(inJobs(m), rows))
+	missing := 1 - m.Little()/float64(asked) // what is not in flight is being computed, or waits for its turn
+	return m.Lacks(part.Head, part.Command) && (m.Depth.Fio < diagnose.DepthReached*float64(asked) ||
+		asked <= max(inJobs(m), rows) || computes(m) < missing/2)
 }
 
 // submitting is the share of its time that a job must spend in submission to be doing its I/O
