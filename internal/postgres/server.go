@@ -135,7 +135,13 @@ func initdb(program, data, wal string) []string {
 
 // launch starts the server itself and waits until it answers.
 func (s *server) launch(ctx context.Context) error {
-	argv := []string{s.install.program("postgres"), "-D", s.record.Data}
+	if err := sys.CheckProgram(s.install.program("postgres"), s.user.UID); err != nil {
+		return err
+	}
+	argv := []string{ // shared buffers are no data of a process's own
+		"/bin/sh", "-c", `ulimit -d "$1" && shift && exec "$@"`, "sh", strconv.FormatUint(uint64(s.private/units.KiB), 10),
+		s.install.program("postgres"), "-D", s.record.Data,
+	}
 	for _, set := range append(slices.Clone(s.set), setting{"listen_addresses", "", false}, setting{"port", port, false},
 		setting{"unix_socket_directories", s.record.Run, false}, setting{"unix_socket_permissions", "0700", false},
 		// Shared memory that has a name outside of plimsoll's folders would stay when all is killed.
@@ -150,7 +156,7 @@ func (s *server) launch(ctx context.Context) error {
 	}
 	s.record.PID, s.record.Start = s.started.PID, s.started.Start
 	if s.record.Exe, err = sys.ExeOf(s.started.PID); err != nil {
-		s.record.Exe = argv[0]
+		s.record.Exe = s.install.program("postgres")
 	}
 	if err := s.keep(); err != nil {
 		return err

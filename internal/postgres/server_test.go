@@ -564,6 +564,15 @@ func TestTemporaryFilesAreBounded(t *testing.T) {
 	}
 }
 
+// A statement of somebody else's that wants two gigabytes for each of two clients fails.
+func TestMemoryOfStatementsIsBounded(t *testing.T) {
+	need(t)
+	data, wal := paths(t)
+	sql := "select length(repeat('x', 1000000000) || repeat('y', 70000000));"
+	res := faulted(t, data, wal, suite.Server{Scale: "1"}, 5*time.Second, sql, func(*session) {})
+	invalid(t, res, "out of memory")
+}
+
 // What the server counts is kept by name where its version has it, and the settings that are shown are those
 // that plimsoll gave, not what initdb wrote of the machine (review of 2026-11-26, M7, M11).
 func TestWhatTheServerCounts(t *testing.T) {

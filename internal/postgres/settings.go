@@ -30,6 +30,7 @@ type plan struct {
 	memory  units.Bytes
 	maxWAL  units.Bytes
 	temp    units.Bytes // that one client's temporary files may take
+	private units.Bytes // memory that each of the server's processes may have of its own
 	scale   int         // 0 until the speed of pgbench -i is known
 	most    int         // that the free space allows
 	data    bool
@@ -104,10 +105,23 @@ func (p *plan) settings(server suite.Server) {
 			p.set = append(p.set, setting{s[0], s[1], false})
 		}
 	}
+	p.private = max(allPrivate/units.Bytes(max(p.clients, 1)), leastPrivate)
 	for _, name := range slices.Sorted(maps.Keys(server.Settings)) {
 		p.set = append(p.set, setting{name, server.Settings[name], true})
+		if size, err := units.ParseBytes(strings.ReplaceAll(server.Settings[name], "B", "iB")); err == nil &&
+			strings.HasSuffix(name, "work_mem") {
+			p.private = min(p.private+size, mostPrivate)
+		}
 	}
 }
+
+const (
+	// allPrivate is what the statements of all clients may take together, leastPrivate what those of one may, and
+	// mostPrivate where a setting gives it more.
+	allPrivate   = 2 * units.GiB
+	leastPrivate = 256 * units.MiB
+	mostPrivate  = 4 * units.GiB
+)
 
 func mib(b units.Bytes) string { return strconv.FormatUint(uint64(b/units.MiB), 10) + "MB" }
 

@@ -367,6 +367,37 @@ func (w *Work) Look() (moved uint64, waits bool) {
 	return moved, waits
 }
 
+// Memory is what the processes that live hold of memory that no file is behind: each its own, and the most of one that
+// they share.
+func (w *Work) Memory() (own uint64) {
+	f, shared := w.family.Load(), uint64(0)
+	if f == nil {
+		return 0
+	}
+	for _, p := range members(f.has) {
+		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.pid))
+		for line := range bytes.Lines(text) {
+			name, value, _ := bytes.Cut(line, []byte(":"))
+			kib, err := strconv.ParseUint(strings.TrimSuffix(strings.TrimSpace(string(value)), " kB"), 10, 54)
+			switch {
+			case err != nil:
+			case string(name) == "RssAnon":
+				own += kib << 10
+			case string(name) == "RssShmem":
+				shared = max(shared, kib<<10)
+			}
+		}
+	}
+	return own + shared
+}
+
+// Kill ends the processes that live at once.
+func (w *Work) Kill() {
+	if f := w.family.Load(); f != nil {
+		f.kill()
+	}
+}
+
 // readIO reads /proc/PID/io: proc_pid_io(5).
 func readIO(pid int) map[string]uint64 {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))

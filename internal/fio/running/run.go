@@ -13,6 +13,7 @@ import (
 	"plimsoll/internal/fio"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
+	"plimsoll/internal/units"
 )
 
 // Hung is returned by Run when fio did not end in time, or wrote nothing for too long, and was
@@ -40,6 +41,14 @@ func (h *Hung) Error() string {
 
 func (h *Hung) Unwrap() error { return h.Cause }
 
+// Greedy is returned by Run when fio was killed for the memory that it held.
+type Greedy struct{ Held units.Bytes }
+
+func (g *Greedy) Error() string {
+	return fmt.Sprintf("fio held %s of memory and was stopped: use fewer or smaller I/Os in flight, less to verify "+
+		"(verify_backlog=), or shorter logs", g.Held)
+}
+
 // Invocation is what Run needs to start fio on a job file.
 type Invocation struct {
 	// Dir is the directory in which fio runs, and keeps files of its own such as those of verify=. fio takes what is
@@ -59,6 +68,8 @@ type Invocation struct {
 	// as one of Disks, kernel names, completes anything.
 	Stall time.Duration
 	Disks []string
+	// Memory is how much fio may hold that no file is behind; 0 for what any job may.
+	Memory units.Bytes
 }
 
 // Argv is the command that Run starts.
@@ -105,6 +116,8 @@ func Run(ctx context.Context, m *sys.Machine, inv Invocation) error {
 		hung.Cause = alive
 	}
 	switch {
+	case watch.held.Load() > 0:
+		return errors.Join(hung.Cause, &Greedy{units.Bytes(watch.held.Load())})
 	case watch.stalled.Load():
 		hung.After, hung.Stalled = inv.Stall, true
 		return hung

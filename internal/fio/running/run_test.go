@@ -18,6 +18,7 @@ import (
 	"plimsoll/internal/fio/running"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/text"
+	"plimsoll/internal/units"
 )
 
 // living returns fio's processes that work on a job file, the parent and its jobs, as /proc shows
@@ -85,6 +86,26 @@ func TestJobsEndWithKilledFio(t *testing.T) {
 	err := runForever(t, running.Invocation{}, func(parent int, _ []int) { _ = syscall.Kill(parent, syscall.SIGKILL) })
 	if failed, ok := errors.AsType[*sys.Failed](err); !ok || failed.Signal != syscall.SIGKILL || !strings.HasPrefix(err.Error(), "fio: ended by SIGKILL") {
 		t.Error(err)
+	}
+}
+
+// What fio notes of each write, to verify it at the end, has no bound: fio is killed for it, and says what to change.
+func TestFioThatTakesAllMemory(t *testing.T) {
+	dir := t.TempDir()
+	job := filepath.Join(dir, "job.fio")
+	text := "[a]\nioengine=null\nrw=write\nbs=512\nsize=1t\nverify=pattern\nverify_pattern=0xff\ntime_based\nruntime=1h\n"
+	if err := os.WriteFile(job, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := running.Run(t.Context(), sys.Host(), running.Invocation{
+		Dir: dir, JobFile: job, Raw: io.Discard, Read: output.ParseJSON, Text: func(string) {}, Doc: func(*fio.Output) {},
+		Memory: 128 * units.MiB,
+	})
+	if greedy, ok := errors.AsType[*running.Greedy](err); !ok || greedy.Held < 128*units.MiB {
+		t.Error(err)
+	}
+	if parent, jobs := living(t, job); parent != 0 || len(jobs) > 0 {
+		t.Errorf("%d and %d live", parent, jobs)
 	}
 }
 

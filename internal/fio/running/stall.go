@@ -1,7 +1,9 @@
 package running
 
 import (
+	"cmp"
 	"io/fs"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -9,6 +11,7 @@ import (
 
 	"plimsoll/internal/fio"
 	"plimsoll/internal/sys"
+	"plimsoll/internal/units"
 )
 
 // looks is how often a limit of standstill is divided: so many looks in a row that see nothing end
@@ -23,6 +26,7 @@ type watch struct {
 	work    sys.Work
 	shown   atomic.Uint64 // what the last document counts
 	stalled atomic.Bool
+	held    atomic.Uint64 // memory that was too much
 	end     chan struct{}
 	ended   sync.WaitGroup
 }
@@ -36,6 +40,11 @@ type sight struct {
 // newWatch begins to watch; without a limit nothing is looked at.
 func newWatch(m *sys.Machine, inv *Invocation, cancel func()) *watch {
 	w := &watch{m: m, disks: inv.Disks, end: make(chan struct{})}
+	w.ended.Go(func() {
+		tick := time.NewTicker(memoryEvery)
+		defer tick.Stop()
+		w.weigh(tick.C, cmp.Or(inv.Memory, mostMemory))
+	})
 	if inv.Stall <= 0 {
 		return w
 	}
@@ -45,6 +54,44 @@ func newWatch(m *sys.Machine, inv *Invocation, cancel func()) *watch {
 		w.count(tick.C, cancel)
 	})
 	return w
+}
+
+const (
+	memoryEvery = 250 * time.Millisecond
+	// mostMemory is twice what the buffers of a job may be: what fio notes of its I/Os, for verify= or for its logs,
+	// grows with them and with no bound.
+	mostMemory = 4 * units.GiB
+	// mostAvailable is the share of the memory that was available at the start.
+	mostAvailable = 0.75
+)
+
+// weigh kills fio once it holds more memory than it may. Its processes are looked at where so much is gone.
+func (w *watch) weigh(tick <-chan time.Time, most units.Bytes) {
+	before := available(w.m.Root)
+	most = min(most, units.Bytes(mostAvailable*float64(before)))
+	for {
+		select {
+		case <-tick:
+		case <-w.end:
+			return
+		}
+		if now := available(w.m.Root); before == 0 || now+most/2 > before {
+			continue
+		}
+		if held := w.work.Memory(); units.Bytes(held) > most {
+			w.held.Store(held)
+			w.work.Kill()
+		}
+	}
+}
+
+// available is MemAvailable of /proc/meminfo, 0 where it is not known.
+func available(root fs.FS) units.Bytes {
+	text, _ := fs.ReadFile(root, "proc/meminfo")
+	_, rest, _ := strings.Cut(string(text), "MemAvailable:")
+	value, _, _ := strings.Cut(rest, "kB")
+	kib, _ := strconv.ParseUint(strings.TrimSpace(value), 10, 54)
+	return units.Bytes(kib) * units.KiB
 }
 
 // count looks at each tick, and cancels when so many looks in a row have seen nothing.

@@ -58,7 +58,7 @@ func TestWhatDisksCompleted(t *testing.T) {
 	if got := completed(root, []string{"a", "gone", "b"}); got != "1 5 12 16 21 25" {
 		t.Error(got)
 	}
-	if newWatch(nil, &Invocation{}, nil).stop(); completed(root, nil) != "" {
+	if newWatch(sys.Host(), &Invocation{}, nil).stop(); completed(root, nil) != "" {
 		t.Error("no disk")
 	}
 }
