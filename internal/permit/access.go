@@ -29,6 +29,9 @@ import (
 // mostNames of generated files are looked at one by one.
 const mostNames = 10_000
 
+// mostFiles are those of all sections of a job.
+const mostFiles = 5 * mostNames
+
 // mostInFlight is more than any storage takes; fio keeps some 230 bytes for each I/O, whatever engine it has.
 const mostInFlight = 1 << 20
 

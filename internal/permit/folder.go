@@ -119,6 +119,9 @@ func openFolder(dir *sys.Dir) (*sys.Dir, error) {
 // signed is the mode of plimsoll's folder: with a sticky bit, though nobody else may enter it.
 const signed = 0o700 | fs.ModeSticky
 
+// entered is the mode that it has beside while a server works in it, which runs as another user.
+const entered = 0o011
+
 // sign gives the folder, while nothing is in it, the mode by which it is known among whatever else is the
 // caller's: only its owner can set one. A filesystem that keeps none goes without.
 func sign(dir *sys.Dir) error {
@@ -192,7 +195,7 @@ func madeHere(dir, folder *sys.Dir) error {
 	case sys.Device(parent) != sys.Device(info) || !dir.SameMount(folder):
 		return fmt.Errorf("%s is a mount of its own, or on a different filesystem from %s: unmount it, or name another path",
 			folder.Name(), dir.Name())
-	case info.Mode() == fs.ModeDir|signed && (sys.Ours(info) || sys.Ours(parent)):
+	case info.Mode()&^entered == fs.ModeDir|signed && (sys.Ours(info) || sys.Ours(parent)):
 		return nil
 	}
 	return dir.CheckMoved(folder)

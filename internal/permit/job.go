@@ -37,7 +37,7 @@ func (p *Place) look(s suite.Scenario, file string, note bool) (pins, error) {
 	if err := job.Writable(); err != nil {
 		return held, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	noted, together, jobs := units.Bytes(0), units.Bytes(0), 0
+	noted, together, jobs, files := units.Bytes(0), units.Bytes(0), 0, 0
 	for _, i := range job.Jobs() {
 		section := job.Effective(i)
 		if err := p.consent.checkOptions(job.Name, section); err != nil {
@@ -47,8 +47,13 @@ func (p *Place) look(s suite.Scenario, file string, note bool) (pins, error) {
 		if err == nil && (s.AsIs || fio.Diskless(w.Engine)) { // the sizes of others are plimsoll's
 			noted += notes(section, w)
 		}
-		if err := p.lookAt(section, held, note); err != nil {
+		named, err := p.lookAt(section, held, note)
+		if err != nil {
 			return held, fmt.Errorf("%s: [%s]: %w", job.Name, section.Name, err)
+		}
+		if files += named; files > mostFiles {
+			return held, fmt.Errorf("%s: [%s]: the sections name more than %s files: lower nrfiles= or numjobs=", job.Name,
+				section.Name, text.Count(mostFiles))
 		}
 		if w.Stonewall { // those before have ended, and let go of theirs
 			together, jobs = 0, 0
@@ -84,16 +89,17 @@ func (p *Place) checkOwnDirs() error {
 	return nil
 }
 
-func (p *Place) lookAt(section fio.Section, held pins, note bool) error {
+// lookAt does so for a section, and says how many files it names.
+func (p *Place) lookAt(section fio.Section, held pins, note bool) (int, error) {
 	accesses, err := accessesOf(section)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	var there []string // that are only read
 	for _, a := range accesses {
 		pinned, err := p.checkAccess(a, note)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if pinned == nil {
 			continue
@@ -104,10 +110,10 @@ func (p *Place) lookAt(section fio.Section, held pins, note bool) error {
 		}
 	}
 	if len(there) > 0 && len(there) < len(accesses) {
-		return fmt.Errorf("%s exists, but other files of the job do not: make them first, or give them a "+
+		return 0, fmt.Errorf("%s exists, but other files of the job do not: make them first, or give them a "+
 			"section of their own", there[0])
 	}
-	return nil
+	return len(accesses), nil
 }
 
 // checkAccess decides whether a job may have a file or device. It returns what is there, held open,

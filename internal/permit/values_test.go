@@ -230,6 +230,20 @@ func TestBuffers(t *testing.T) {
 	}
 }
 
+// Each name is looked at: those of all sections are bounded together.
+func TestFilesOfAllSections(t *testing.T) {
+	for sections, ok := range map[int]bool{5: true, 6: false} {
+		text := "[global]\nioengine=psync\nrw=write\nbs=4k\nsize=4k\nnrfiles=10000\n"
+		for i := range sections {
+			text += fmt.Sprintf("[a%d]\n", i)
+		}
+		err := placeOn(t, t.TempDir(), Consent{}).Check(job(t, text))
+		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "the sections name more than 50,000 files") {
+			t.Errorf("%d sections: %v", sections, err)
+		}
+	}
+}
+
 // A file that is only read must hold all that the job reads, its offset too.
 func TestReadsBeyondAFile(t *testing.T) {
 	data := t.TempDir()

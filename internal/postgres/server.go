@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"golang.org/x/sys/unix"
 
 	"plimsoll/internal/permit"
 	"plimsoll/internal/suite"
@@ -238,7 +240,42 @@ func (s *server) connect(ctx context.Context, database string) (*pgx.Conn, error
 	if err != nil {
 		return nil, err
 	}
+	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		if err := listens(conn, s.record.PID); err != nil {
+			return nil, errors.Join(err, conn.Close())
+		}
+		return conn, nil
+	}
 	return pgx.ConnectConfig(ctx, config)
+}
+
+// listens refuses a socket at which another process than the server listens: its directory is the server's user's, who
+// can put one of his own there.
+func listens(conn net.Conn, pid int) error {
+	socket, ok := conn.(*net.UnixConn)
+	if !ok {
+		return errors.New("the server's socket is no socket of this machine")
+	}
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var peer *unix.Ucred
+	var failed error
+	err = raw.Control(func(fd uintptr) {
+		peer, failed = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) // of who called listen(2): unix(7)
+	})
+	switch {
+	case err != nil || failed != nil:
+		return errors.Join(err, failed)
+	case int(peer.Pid) != pid:
+		return fmt.Errorf("process %d listens at the server's socket, not the server (process %d)", peer.Pid, pid)
+	}
+	return nil
 }
 
 // prepare makes pgbench's own role and database: a suite's statements do not run as a superuser.

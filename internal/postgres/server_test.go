@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -561,6 +562,27 @@ func TestTemporaryFilesAreBounded(t *testing.T) {
 	}, nil).Postgres
 	if len(p.Failed) > 0 || len(p.Steps) != 1 || p.Steps[0].Transactions != 5 {
 		t.Errorf("%v, %d levels", p.Failed, len(p.Steps))
+	}
+}
+
+// The directory of the server's socket is its user's, who may put one of his own there: it is known by who listens.
+func TestSocketOfAnotherProcess(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "s")
+	listener, err := net.Listen("unix", name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close() //nolint:errcheck // the test's own
+	conn, err := net.Dial("unix", name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close() //nolint:errcheck // the test's own
+	if err := listens(conn, os.Getpid()); err != nil {
+		t.Error(err)
+	}
+	if err := listens(conn, os.Getppid()); err == nil || !strings.Contains(err.Error(), "listens at the server's socket") {
+		t.Error(err)
 	}
 }
 
