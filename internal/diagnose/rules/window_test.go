@@ -32,6 +32,11 @@ func quick() []labelled {
 	of := func(w fio.Workload, options ...func(*diagnose.Measurement)) diagnose.Case {
 		return diagnose.Case{Runs: []diagnose.Measurement{measured(1, w, options...)}}
 	}
+	halfOf := func(d time.Duration) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) {
+			m.Total.Read.Clat.Percentiles = []fio.Percentile{{P: 50, Value: d}}
+		}
+	}
 	bySize := random(1, k4, 1, 1)
 	bySize.TimeBased, bySize.Runtime = false, 0
 	direct := random(1, k4, 1, 1)
@@ -49,6 +54,8 @@ func quick() []labelled {
 		{"a minute that ended after 4 ms", of(direct, lasting(4*time.Millisecond), took(256000, 0, 0.004)), "PL402", "PL501"},
 		{"buffered reads from memory", of(through("psync", 1), reads, saw(20*units.MiB, 0)), "PL419", "PL501"},
 		{"buffered reads from the device", of(through("psync", 1), reads, saw(230*units.MiB, 0)), "", "PL501"},
+		{"buffered reads of 2 µs, while others read", of(through("psync", 1), reads, halfOf(2*time.Microsecond), saw(230*units.MiB, 0)), "PL419", "PL501"},
+		{"of 60 µs", of(through("psync", 1), reads, halfOf(60*time.Microsecond), saw(230*units.MiB, 0)), "", "PL501"},
 		{"mapped reads from memory", of(through("mmap", 1), reads, saw(0, 0)), "PL419", "PL501"},
 		{"buffered writes into memory", of(through("psync", 0), writes, saw(0, 100*units.MiB)), "PL419", "PL501"},
 		{"buffered writes, part into memory", of(through("psync", 0), writes, saw(0, 160*units.MiB)), "PL419", "PL501"},
@@ -64,7 +71,8 @@ func quick() []labelled {
 // doubtful.
 func TestPageCacheInvalidates(t *testing.T) {
 	want := map[string]finding.Severity{
-		"buffered reads from memory": finding.Invalid, "mapped reads from memory": finding.Invalid,
+		"buffered reads of 2 µs, while others read": finding.Invalid,
+		"buffered reads from memory":                finding.Invalid, "mapped reads from memory": finding.Invalid,
 		"buffered writes into memory": finding.Invalid, "buffered writes, part into memory": finding.Warn,
 	}
 	for _, l := range quick() {
