@@ -35,7 +35,6 @@ var plain = map[string]string{
 	"fleet.go: code": "it matched PL and three digits", "next.go: code[1]": "it matched PL and three digits",
 	"next.go: b.Run.Topology.Instance.Example()": "one of the program's examples",
 	"steps_members.go: v.Instance.Example()":     "one of the program's examples",
-	"folder.go: when":                            "words of the program, behind a quoted path",
 }
 
 // shells are the functions that quote each string which they are given, as finding.Shell does.

@@ -310,7 +310,7 @@ func TestRestrictions(t *testing.T) {
 	)
 	rejected(
 		ask(Request{}, "capacity: 100GiB\nstreams:\n  - {does: random read, block: 8KiB, rate: 160 IOPS, latency: {p99: 400us}}\n"),
-		"gp3: the load wants 400 µs",
+		"gp3: the load needs 400 µs",
 	)
 	rejected(ask(Request{}, guide), "st1: the load is random")
 	rejected(ask(Request{}, durable), "local drives: they are empty")

@@ -379,7 +379,8 @@ func (c Claim) judge(r reading) ClaimVerdict {
 	}
 	if held.Then != nil && !v.Sustained {
 		share := c.of(v.Lasts.IOPS, v.Lasts.BW) / c.figure()
-		v.say("It sustains %s, %s of the claim, limited by %s.", c.print(v.Lasts), text.Percent(share), v.Lasts.Label())
+		v.say("The storage sustains %s, %s of the claim, limited by %s.", c.print(v.Lasts), text.Percent(share),
+			v.Lasts.Label())
 	}
 	if v.Holds && alone {
 		v.say("What the instance allows is not known, and may be less: name it with --instance.")

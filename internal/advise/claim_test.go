@@ -17,7 +17,7 @@ func TestClaims(t *testing.T) {
 		want                            []string
 	}{
 		{"40000 IOPS", "", "", "c6a.xlarge", true, false, 30 * time.Minute, []string{
-			"Yes, but only for 30 min once every 24 h", "It sustains 6,000 IOPS, 15.0 % of the claim",
+			"Yes, but only for 30 min once every 24 h", "The storage sustains 6,000 IOPS, 15.0 % of the claim",
 			"since sometime between 2023-03-07 and 2023-05-11; before that, it was 26,667 IOPS",
 		}},
 		{"6000 IOPS", "", "", "c6a.xlarge", true, true, 0, []string{"Yes, sustained"}},
@@ -26,13 +26,13 @@ func TestClaims(t *testing.T) {
 		{"10Gbps", "", "", "c8g.2xlarge", true, false, 30 * time.Minute, nil},
 		{"40000 IOPS", "", "", "m5.12xlarge", true, true, 0, nil},
 		{"24000 IOPS of 8KiB", "8xgp3 50GiB", "raid10", "", false, false, 0, []string{"No: at most 12,000 IOPS of 8 KiB writes", "For reads alone: As far as the volumes go: yes"}},
-		{"3000 IOPS", "gp2 100GiB", "single", "", true, false, 2000 * time.Second, []string{"It sustains 300 IOPS"}},
+		{"3000 IOPS", "gp2 100GiB", "single", "", true, false, 2000 * time.Second, []string{"The storage sustains 300 IOPS"}},
 		// 5.4 million credits at 500 - 300 a second
 		{"500 IOPS", "gp2 100GiB", "single", "", true, false, 450 * time.Minute, []string{"for 7 h 30 min: it is a burst of volume IOPS (1 volume × 3,000 IOPS"}},
 		// 500 GiB of credits, less 500/1,024 of 40 MiB/s: 512,000 MiB ÷ (100 - 19.53) MiB/s
-		{"100MiB/s of 1MiB", "st1 500GiB", "single", "", true, false, 6363 * time.Second, []string{"It sustains 19.5 MiB/s (20.5 MB/s), 19.5 % of the claim"}},
+		{"100MiB/s of 1MiB", "st1 500GiB", "single", "", true, false, 6363 * time.Second, []string{"The storage sustains 19.5 MiB/s (20.5 MB/s), 19.5 % of the claim"}},
 		// gp3 has no burst: what ends is the instance's
-		{"24000 IOPS reads", "8xgp3 50GiB", "raid10", "c8g.2xlarge", true, false, 30 * time.Minute, []string{"it is a burst of instance IOPS (c8g.2xlarge: 40,000 IOPS", "It sustains 12,000 IOPS"}},
+		{"24000 IOPS reads", "8xgp3 50GiB", "raid10", "c8g.2xlarge", true, false, 30 * time.Minute, []string{"it is a burst of instance IOPS (c8g.2xlarge: 40,000 IOPS", "The storage sustains 12,000 IOPS"}},
 		// The sixth of the users' findings: a claim without a direction holds only if it does for both.
 		{"8000 IOPS", "4xgp3", "raid10", "r6i.2xlarge", false, false, 0, []string{"No: at most 6,000 IOPS of 16 KiB writes", "For reads alone: Yes, sustained"}},
 		{"5900 IOPS", "4xgp3", "raid10", "r6i.2xlarge", true, true, 0, nil},
@@ -118,7 +118,7 @@ func TestClaimsOfVendors(t *testing.T) {
 		{"200MB/s", "1x P30", "Standard_D8s_v5", true, true, "the volumes", ""},
 		{"16000 IOPS reads", "1x P30 readonly", "Standard_D8s_v3", true, true, "the volumes", "host cache"},
 		{"20000 IOPS reads", "1x P30 readonly", "Standard_D8s_v3", false, false, "the volumes", "No: at most 16,000"},
-		{"3500 IOPS", "1x P10", "Standard_D8s_v5", true, false, "the volumes", "It sustains 500 IOPS"},
+		{"3500 IOPS", "1x P10", "Standard_D8s_v5", true, false, "the volumes", "The storage sustains 500 IOPS"},
 		{"15000 IOPS", "2x pd-ssd 1000GiB", "n2-standard-8", true, true, "the volumes", ""},
 		{"27000 IOPS", "2x pd-ssd 1000GiB", "n2-standard-8", false, false, "the volumes", "No: at most 15,000"},
 		{"9000 IOPS", "1x pd-balanced 1000GiB", "n2-standard-8", true, true, "the volumes", ""},
@@ -258,7 +258,7 @@ func TestHistoryOfClaims(t *testing.T) {
 		{1000, true, true, "Yes, sustained"},
 		{1001, true, true, "Yes, sustained"},
 		{1002, true, false, "only for an unknown time: it is a burst of volume IOPS"},
-		{3003, true, false, "It sustains 1,000 IOPS, 33.3 % of the claim"},
+		{3003, true, false, "The storage sustains 1,000 IOPS, 33.3 % of the claim"},
 		{3004, false, false, "No:"},
 	} {
 		v := Claim{IOPS: c.claim, Block: 4096}.Check(one(1000, 3000))

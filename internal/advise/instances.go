@@ -200,7 +200,7 @@ func (q requirement) lacks(f cloud.InstanceFacts) string {
 	case q.holds(f):
 		return ""
 	case !known && slices.Contains(f.Without, q.typ):
-		return "takes no " + q.typ + ": " + f.WithoutWhy
+		return "does not support " + q.typ + ": " + f.WithoutWhy
 	case !known:
 		return "has no known limit for " + q.typ
 	case f.Room() < q.volumes:

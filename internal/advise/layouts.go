@@ -318,7 +318,7 @@ func (r *Request) unfit(typ string) string {
 			return fmt.Sprintf("%s: %s is random, and a random I/O costs a full 1 MiB there", typ, r.load(s))
 		}
 		if least := s.Latency.Smallest(); t.HDD != nil && least > 0 && least < 10*time.Millisecond {
-			return fmt.Sprintf("%s: %s wants %s, which no hard disk delivers", typ, r.load(s), units.LatencyOf(least))
+			return fmt.Sprintf("%s: %s needs %s, which no hard disk delivers", typ, r.load(s), units.LatencyOf(least))
 		}
 		if t.HDD != nil && s.Sync.Each > 0 {
 			return fmt.Sprintf("%s: %s waits for its writes, and no latency is stated for hard disks", typ, r.load(s))
@@ -408,7 +408,7 @@ func (r *Request) tooSlow(typ string, l *cloud.TypicalLatency, s *workload.Strea
 		}
 	}
 	if least := s.Latency.Smallest(); least > 0 && least < lat {
-		return fmt.Sprintf("%s: %s wants %v, and the idle latency is %v [%s]", typ, r.load(s), units.LatencyOf(least),
+		return fmt.Sprintf("%s: %s needs %v, and the idle latency is %v [%s]", typ, r.load(s), units.LatencyOf(least),
 			units.LatencyOf(lat), source)
 	}
 	return ""

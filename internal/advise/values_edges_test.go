@@ -26,7 +26,7 @@ func TestTooSlowEdges(t *testing.T) {
 	}{
 		{workload.Stream{ReadShare: 1, IOPS: 1e6}, ""},
 		{workload.Stream{ReadShare: 1, IOPS: 100, Latency: limit(600 * time.Microsecond)}, ""},
-		{workload.Stream{ReadShare: 1, IOPS: 100, Latency: limit(599 * time.Microsecond)}, "wants 599 µs, and the idle latency is 600 µs"},
+		{workload.Stream{ReadShare: 1, IOPS: 100, Latency: limit(599 * time.Microsecond)}, "needs 599 µs, and the idle latency is 600 µs"},
 		// 6 in flight give 10,000 a second.
 		{workload.Stream{ReadShare: 1, IOPS: 10000, Threads: 3, Depth: 2}, ""},
 		{workload.Stream{ReadShare: 1, IOPS: 10100, Threads: 3, Depth: 2}, "has 6 I/Os in flight, and at 600 µs each they give 10,000 of 10,100"},
@@ -52,7 +52,7 @@ func TestUnfitEdges(t *testing.T) {
 	for text, want := range map[string]string{
 		"{does: sequential read, block: 1MiB, rate: 10MiB/s}":                       "",
 		"{does: random read, block: 1MiB, rate: 10MiB/s}":                           "is random",
-		"{does: sequential read, block: 1MiB, rate: 10MiB/s, latency: {p99: 9ms}}":  "wants 9 ms, which no hard disk delivers",
+		"{does: sequential read, block: 1MiB, rate: 10MiB/s, latency: {p99: 9ms}}":  "needs 9 ms, which no hard disk delivers",
 		"{does: sequential read, block: 1MiB, rate: 10MiB/s, latency: {p99: 10ms}}": "",
 		"{does: sequential write, block: 1MiB, rate: 10MiB/s, sync: fdatasync}":     "waits for its writes",
 	} {

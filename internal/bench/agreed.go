@@ -26,7 +26,7 @@ func (r *runner) agreed(ctx context.Context, s suite.Scenario) error {
 	at := r.begins
 	r.begins = at.Add(took(s, r.place(s.Role)) + r.plan.Suite.Cooldown + between)
 	if late := r.m.Now().Sub(at); late > 0 {
-		r.emit(Noted{fmt.Sprintf("scenario %d starts %s after the instant that was agreed upon", s.ID, text.Duration(late))})
+		r.emit(Noted{fmt.Sprintf("scenario %d starts %s after the agreed start time", s.ID, text.Duration(late))})
 	}
 	for left := at.Sub(r.m.Now()); left > 0; left = at.Sub(r.m.Now()) { // the clock may be set meanwhile
 		if err := pause(ctx, min(left, time.Second)); err != nil {

@@ -137,7 +137,7 @@ func (p Plan) Changed() []string {
 	for i := range p.Suite.Scenarios {
 		c := &p.Suite.Scenarios[i]
 		if formOf(c) == ofJobFile && (c.Size > 0 || c.Runtime > 0 || c.Ramp > 0) {
-			all = append(all, "the job file is not run as it is written: "+c.Title)
+			all = append(all, "the job file does not run as written: "+c.Title)
 		}
 	}
 	return all

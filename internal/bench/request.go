@@ -290,7 +290,7 @@ func (r Request) fits(s *suite.Suite) error {
 		}
 		for _, w := range loads {
 			if block := max(w.ReadBS, w.WriteBS); r.Size < block {
-				return input("--size %s: %s does I/Os of %v and needs at least that much", r.Size.Arg(), c.Name, block)
+				return input("--size %s: %s does I/Os of %v and needs a file of at least that size", r.Size.Arg(), c.Name, block)
 			}
 		}
 	}

@@ -132,7 +132,7 @@ func Resume(ctx context.Context, m *sys.Machine, dir string, p Plan, emit func(E
 		return r.measure(ctx, w, measuredIn(b))
 	}
 	defer w.Close()
-	emit(Noted{"everything is measured already; nothing is written or measured again"})
+	emit(Noted{"everything has already been measured; nothing is written or measured again"})
 	return w.Finish(bundle.Finished, before.Run.Finished)
 }
 
@@ -343,7 +343,7 @@ func (r *runner) withPlaces(ctx context.Context, mark string, do func() error) (
 		}
 		if made := p.Made(); len(made) > 0 {
 			r.emit(Noted{
-				fmt.Sprintf("did not exist, so created under %s for this run: %s", filepath.Dir(p.File()), text.Some(made, 3)),
+				fmt.Sprintf("did not exist; created under %s for this run: %s", filepath.Dir(p.File()), text.Some(made, 3)),
 			})
 		}
 	}

@@ -71,7 +71,7 @@ func (w Warmed) Left() time.Duration {
 const saveEach = 10 * time.Second
 
 // ErrWarming says that another plimsoll warms the same volume.
-var ErrWarming = errors.New("another plimsoll array warm works on this volume")
+var ErrWarming = errors.New("another plimsoll array warm is working on this volume")
 
 // warmer is one volume being loaded.
 type warmer struct {

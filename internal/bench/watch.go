@@ -256,7 +256,7 @@ func blind(s *block.Stack) string {
 	case m.FS == "overlay":
 		return "it is on an overlay whose upper directory cannot be seen from here (a container): run it on the host"
 	case m.Remote():
-		return fmt.Sprintf("its storage is another machine's or a program's (%s, %s)", m.FS, m.Source)
+		return fmt.Sprintf("its storage belongs to another machine or a program (%s, %s)", m.FS, m.Source)
 	case !strings.HasPrefix(m.Source, "/"):
 		return fmt.Sprintf("%s is %s: there is no storage below it", m.Point, m.FS)
 	}

@@ -57,19 +57,19 @@ func TestWhatLiesBelow(t *testing.T) {
 		{"a pseudo filesystem", "/proc/self", mounts("23 22 0:5 / /proc rw - proc proc rw"), "", "/proc is proc: there is no storage below it"},
 		{
 			"NFS", "/net/db", mounts("23 22 0:51 / /net rw - nfs4 filer:/vol rw"), "",
-			"its storage is another machine's or a program's (nfs4, filer:/vol)",
+			"its storage belongs to another machine or a program (nfs4, filer:/vol)",
 		},
 		{
 			"CIFS", "/net/db", mounts("23 22 0:51 / /net rw - cifs //filer/vol rw"), "",
-			"its storage is another machine's or a program's (cifs, //filer/vol)",
+			"its storage belongs to another machine or a program (cifs, //filer/vol)",
 		},
 		{
 			"FUSE", "/net/db", mounts("23 22 0:51 / /net rw - fuse.sshfs host:/vol rw"), "",
-			"its storage is another machine's or a program's (fuse.sshfs, host:/vol)",
+			"its storage belongs to another machine or a program (fuse.sshfs, host:/vol)",
 		},
 		{
 			"Ceph", "/net/db", mounts("23 22 0:51 / /net rw - ceph 10.0.0.1:6789:/ rw"), "",
-			"its storage is another machine's or a program's (ceph, 10.0.0.1:6789:/)",
+			"its storage belongs to another machine or a program (ceph, 10.0.0.1:6789:/)",
 		},
 		{
 			"ZFS", "/tank/db", mounts("23 22 0:40 / /tank rw - zfs tank/db rw"), "",

@@ -83,7 +83,7 @@ func (r *reader) loops(t *Tree) (over map[string]*Device) {
 		}
 		if under != nil {
 			over[name] = under
-			t.use(under.Name, "the loop device %s lies on it", d.Path)
+			t.use(under.Name, "the loop device %s is backed by it", d.Path)
 			continue
 		}
 		if at == (inode{}) {
@@ -111,10 +111,10 @@ func (t *Tree) below(over map[string]*Device) {
 	for name := range over {
 		for at, n := name, 0; over[at] != nil && n < len(over); n++ {
 			under := over[at]
-			own := under.Path + ": the loop device " + t.Devices[at].Path + " lies on it"
+			own := under.Path + ": the loop device " + t.Devices[at].Path + " is backed by it"
 			for _, why := range t.Using(under) {
 				if why != own {
-					all = append(all, User{name, "it lies on a device in use: " + why})
+					all = append(all, User{name, "it is backed by a device in use: " + why})
 				}
 			}
 			at = under.Name

@@ -186,7 +186,7 @@ func TestLoopsByNumber(t *testing.T) {
 
 	under := loop(t, 4<<20)
 	upper := over(t, node(t, under))
-	if got := usersNow(t, under); !strings.Contains(got, "the loop device "+upper+" lies on it") {
+	if got := usersNow(t, under); !strings.Contains(got, "the loop device "+upper+" is backed by it") {
 		t.Errorf("by another node: %q", got)
 	}
 	top := over(t, upper)

@@ -80,7 +80,7 @@ func TestUsers(t *testing.T) {
 	tree.ReadUsers(os.Getpid())
 	for _, c := range []struct{ dev, want string }{
 		{free, ""},
-		{under, "the loop device " + upper + " lies on it"},
+		{under, "the loop device " + upper + " is backed by it"},
 		{held, "(sh) has it open"},
 		{elsewhere, "it is mounted on /mnt in the mount namespace of process"},
 	} {

@@ -117,10 +117,10 @@ func (d *Document) storage(o *fio.Output) (decl *topology.Declaration, where str
 	if s.count == 0 || !sameMembers(o, s.count) {
 		return nil, "", false
 	}
-	lines := strconv.Itoa(s.line)
+	lines := "line " + strconv.Itoa(s.line)
 	level, chunk := s.level, ""
 	if a := d.array(o, s.count, s.level); a != nil {
-		level, lines = string(a.Level), lines+" and "+strconv.Itoa(a.Line)
+		level, lines = string(a.Level), fmt.Sprintf("lines %d and %d", s.line, a.Line)
 		if !a.Assumed {
 			chunk = a.Chunk.Arg()
 		}
@@ -138,7 +138,7 @@ func (d *Document) storage(o *fio.Output) (decl *topology.Declaration, where str
 	if _, err := topology.FromDeclaration(decl); err != nil {
 		return nil, "", false // gp2 without a size: what the text states does not say what it allows
 	}
-	where = "named in the text, line " + lines
+	where = "named in the text, " + lines
 	for i := range decl.Arrays {
 		a := &decl.Arrays[i]
 		a.Origin = topology.Origin{Kind: topology.Assumed, Where: where}

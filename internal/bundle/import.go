@@ -134,7 +134,7 @@ func (f Found) scenarios(run *Run, results []*result.Result) error {
 		if like != nil {
 			stated++
 			s.Thresholds, s.Main = like.Thresholds, like.Main
-			judged = "it did the work of " + like.Name + ", whose thresholds judge it"
+			judged = "it ran the same load as " + like.Name + ", so it is judged by that scenario's thresholds"
 		} else if differs != "" {
 			why = r.Name + ": " + differs
 		}
@@ -150,7 +150,7 @@ func (f Found) scenarios(run *Run, results []*result.Result) error {
 		}
 	}
 	if f.Stated != nil && stated == 0 {
-		return errors.New(text.Join(": ", "no result did the work of a scenario of the suite", why))
+		return errors.New(text.Join(": ", "no result matches the load of any scenario in the suite", why))
 	}
 	return nil
 }

@@ -147,7 +147,7 @@ func newCondition(s string) (condition, error) {
 	case c.op == "~" || c.key.figure == nil && !strings.ContainsAny(string(c.op), "<>"):
 		return c, nil
 	case c.key.figure == nil:
-		return c, fmt.Errorf("%s is a text; figures are %s", c.name, named(isFigure))
+		return c, fmt.Errorf("%s is not a figure but text; figures are %s", c.name, named(isFigure))
 	}
 	var err error
 	c.figure, err = c.parse(strings.ReplaceAll(c.value, " ", ""))

@@ -21,7 +21,7 @@ import (
 )
 
 // ErrNotBundle is in the chain of Open's error when the directory holds no run.json.
-var ErrNotBundle = errors.New("not a run of plimsoll (it has no run.json)")
+var ErrNotBundle = errors.New("not a plimsoll run (it has no run.json)")
 
 // Open reads a bundle whole, looks for damage and judges it. A scenario that has not run has no
 // Result.

@@ -61,11 +61,11 @@ func Rates(t *topology.Topology, role topology.Role, results []*result.Result, f
 		case load.Sequential && !rate.bytes(): // what random I/O reaches, sequential I/O reaches
 			rate.Of = all[len(all)-1].Of
 		case results != nil:
-			return nil, fmt.Errorf("%s measured nothing like %s of %v with 16 I/Os in flight, and no limit of the volumes is "+
-				"known", from, map[bool]string{true: "reads", false: "writes"}[load.Reads()], max(load.ReadBS,
+			return nil, fmt.Errorf("%s measured no load similar to %s of %v with 16 I/Os in flight, and no limits are known "+
+				"for the volumes", from, map[bool]string{true: "reads", false: "writes"}[load.Reads()], max(load.ReadBS,
 				load.WriteBS))
 		default:
-			return nil, errors.New("no limit of the volumes is known: declare one (--volumes), or name a run that " +
+			return nil, errors.New("no limits are known for the volumes: declare one (--volumes), or name a run that " +
 				"measured one (--run)")
 		}
 		all = append(all, rate)

@@ -94,12 +94,12 @@ func TestRatesOfLimits(t *testing.T) {
 			[]*result.Result{ran(with(func(w *fio.Workload) { w.ReadBS = 32 << 10 }), 300)},
 			"1000 1000 125 1000 1000 125",
 		},
-		"nothing known":              {"1xnvme", nil, "no limit of the volumes is known"},
+		"nothing known":              {"1xnvme", nil, "no limits are known for the volumes"},
 		"nothing known but measured": {"1xnvme", all(), "700 700 50 600 600 40"},
 		"nothing known, reads alone": {
 			"1xnvme",
 			[]*result.Result{ran(deep, 700), ran(read1M, 50)},
-			"runs/1 measured nothing like writes of 4 KiB",
+			"runs/1 measured no load similar to writes of 4 KiB",
 		},
 	} {
 		rates, err := ceiling.Rates(of(c.volumes), topology.Data, c.results, "runs/1")

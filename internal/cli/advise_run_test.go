@@ -59,7 +59,7 @@ func TestOwnedVolumesOfARun(t *testing.T) {
 	has(t, printed(t, "advise "+file+" --capacity 12000GiB --details"), " gp3: ")
 	// Without --volumes they are those that the text names, and it says so.
 	bare := printed(t, "advise "+imported(t, "raid0-4xgp2-m5.12xlarge.md", "")+" --details")
-	has(t, bare, "Your volumes are assumed to be 4 x gp2, named in the text, line 1 and 28", "$1,200.00 for the volumes", "0.992 times")
+	has(t, bare, "Your volumes are assumed to be 4 x gp2, named in the text, lines 1 and 28", "$1,200.00 for the volumes", "0.992 times")
 	// Of two results on different volumes neither's are the ones.
 	if two := printed(t, "advise "+imported(t, "workload-to-jobfile.md", "")+" --capacity 8GiB"); strings.Contains(two, "your volumes") {
 		t.Errorf("one of two results' volumes are taken for both:\n%s", two)

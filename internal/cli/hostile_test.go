@@ -179,7 +179,7 @@ func specimens() []specimen {
 func machineSpecimens() []specimen {
 	return []specimen{
 		// Nobody is there to be asked, so that what would be undone is shown, and nothing is done.
-		{name: "a journal", file: "/var/lib/plimsoll/journal/a.json", of: records.Work{}, past: "there is no terminal for the question", commands: []string{
+		{name: "a journal", file: "/var/lib/plimsoll/journal/a.json", of: records.Work{}, past: "there is no terminal on which to ask", commands: []string{
 			"array teardown", "array teardown a", "array verify DIR/plimsoll.yaml", "array plan DIR/plimsoll.yaml",
 		}},
 		// The setting cannot be put back: its filesystem is read-only.

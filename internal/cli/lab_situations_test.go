@@ -60,7 +60,7 @@ echo +io > /sys/fs/cgroup/cgroup.subtree_control; mkdir -p /sys/fs/cgroup/batch
 echo "$(cat /sys/block/$(basename $g)/dev) riops=100 wiops=100" > /sys/fs/cgroup/batch/io.max
 `+strings.Replace(app("$g", "--rw=randwrite --bs=4k --iodepth=16 --rate_iops=200"), "fio ", `bash -c 'echo $$ > /sys/fs/cgroup/batch/cgroup.procs; exec "$@"' b fio `, 1)+
 		"plimsoll why $g; plimsoll check $g; plimsoll run rand-read-latency --data $g --runtime 2s --ramp 0s --cooldown 0s --progress plain 2>&1"+end,
-		`^A control group's limit makes .*: batch may do 100 writes per second.*\(PL904, certain\)`, `^PL904 warning: a control group is at its I/O limit`,
+		`^A control group's limit makes .*: batch is allowed 100 writes per second.*\(PL904, certain\)`, `^PL904 warning: a control group is at its I/O limit`,
 		`!is quiet`, `(?s)^A control group's limit makes [^\n]*\(PL904\)$.*rand-read-latency: started`)
 	for _, c := range []struct {
 		what  string

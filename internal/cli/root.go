@@ -110,8 +110,8 @@ func newRootCmd(env *form.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "plimsoll",
 		Short: "Measure what a machine's storage can carry, and compare it with what the hardware allows",
-		Long: `Measure what a machine's storage can carry, and compare it with what the hardware allows. Without a command, it
-shows what storage is here, what is missing, and what to do next.
+		Long: `Measure what a machine's storage can carry, and compare it with what the hardware allows. Without a command,
+plimsoll shows what storage the machine has, what is missing, and what to do next.
 
 Every flag can also be set in the environment: PLIMSOLL_RUNTIME=30s is --runtime 30s. A flag on the command line
 takes precedence over the environment, and both over plimsoll.yaml in the current directory, which declares the

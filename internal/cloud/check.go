@@ -125,7 +125,7 @@ func (d *Provider) wrong(t VolumeType) string {
 	case t.Type == "" || len(t.Type) > 60:
 		return "a type of volume needs a name: type: block-fast"
 	case known:
-		return "plimsoll already has a type of this name: give it another"
+		return "plimsoll already has a type of that name: give it another"
 	case t.MaxSize < t.MinSize || t.MaxSize == 0:
 		return "state min_size and max_size"
 	case t.Source == "" || t.AsOf == "" || !asOf.cell.MatchString(t.AsOf):

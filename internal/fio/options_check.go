@@ -199,7 +199,7 @@ func (t *OptionTable) absence(name string) string {
 	case other == nil:
 		return ""
 	case t.to < other.from:
-		return fmt.Sprintf("came with %s", optionVersions[other.from])
+		return fmt.Sprintf("was added in %s", optionVersions[other.from])
 	}
 	return fmt.Sprintf("was last seen in %s", optionVersions[other.to])
 }

@@ -222,7 +222,7 @@ func (r *optionReader) direction(w *Workload) {
 	case "trimwrite", "randtrimwrite":
 		w.TrimShare = 0.5 // each write behind a trim of its blocks
 	default:
-		r.fail("rw", fmt.Errorf("%q is not a direction of fio", Clip(v)))
+		r.fail("rw", fmt.Errorf("%q is not an I/O direction that fio knows", Clip(v)))
 	}
 }
 

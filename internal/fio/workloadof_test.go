@@ -105,7 +105,7 @@ func TestWorkloadOf(t *testing.T) {
 
 func TestWorkloadOfNamesTheOption(t *testing.T) {
 	for command, want := range map[string]string{
-		"fio --name=j --rw=radread":              `[j] rw: "radread" is not a direction of fio`,
+		"fio --name=j --rw=radread":              `[j] rw: "radread" is not an I/O direction that fio knows`,
 		"fio --name=j --numjobs='${NUM_JOBS}'":   `[j] numjobs: size "${NUM_JOBS}": want a whole number with an optional k, m, g, t or p, such as 128k`,
 		"fio --name=j --bs=4.5k":                 `[j] bs: size "4.5k": fio reads the number 4 and ignores ".5k"; want k, m, g, t or p`,
 		"fio --name=j --runtime=1.5h":            `[j] runtime: time "1.5h": want a whole number with an optional us, ms, s, m, h or d, such as 90s`,

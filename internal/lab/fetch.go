@@ -91,7 +91,7 @@ func extract(root *os.Root, asked string, from io.Reader) error {
 	}
 }
 
-var errStays = errors.New("it is there already and stays: move it away, or name another directory with --out")
+var errStays = errors.New("it already exists and stays: move it away, or name another directory with --out")
 
 // file writes a new file, which cannot be run. One that is there stays; if it is not the same, the error says so.
 func file(root *os.Root, name string, from io.Reader) error {

@@ -67,8 +67,8 @@ func TestFetchedFilesStayBelow(t *testing.T) {
 	}
 	for name, words := range map[string]string{
 		"runs/way/run.json": "is a link or a file: remove it", "runs/near/x": "is a link or a file: remove it",
-		"runs/a/link": "link: it is there already and stays", "runs/a/hard": "hard: it is there already",
-		"runs/a/fifo": "fifo: it is there already", "runs/a/old": "old: it is there already", "runs": "it is there already",
+		"runs/a/link": "link: it already exists and stays", "runs/a/hard": "hard: it already exists",
+		"runs/a/fifo": "fifo: it already exists", "runs/a/old": "old: it already exists", "runs": "it already exists",
 		".bashrc": "leads elsewhere", "inside/x": "leads elsewhere", "runs2/x": "leads elsewhere",
 		"../victim/run.json": "leads elsewhere", "/etc/plimsoll-test": "leads elsewhere", "runs/a/old/x": "is a link or a file",
 	} {

@@ -21,11 +21,12 @@ func zeroData(j *lintJob) *fault {
 	percent, _ := strconv.Atoi(j.value("buffer_compress_percentage"))
 	switch {
 	case j.flag("zero_buffers", false):
-		return j.found("zero_buffers", "It writes zeros, which drives and arrays that compress or deduplicate hardly store.")
+		return j.found("zero_buffers",
+			"This job writes zeros, which drives and arrays that compress or deduplicate hardly store.")
 	case percent >= 50 && !j.open("buffer_compress_percentage"):
 		return j.found("buffer_compress_percentage", "%d %% of each buffer compresses away.", percent)
 	case j.given("buffer_pattern") && !refill && !j.given("buffer_compress_percentage", "dedupe_percentage"):
-		return j.found("buffer_pattern", "It writes one pattern over and over.")
+		return j.found("buffer_pattern", "This job writes one pattern over and over.")
 	case !j.flag("scramble_buffers", true) && !refill:
 		return j.found("scramble_buffers", "Each job writes one buffer over and over, which deduplicates.")
 	}

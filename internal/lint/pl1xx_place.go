@@ -45,8 +45,8 @@ func neverWritten(j *lintJob) *fault {
 	for _, d := range j.devices() {
 		if !c.documents[j.file].Written[d] && !fio.InMemory(d) {
 			return j.found("filename",
-				"It reads %s, which no job here has written: reads of unwritten or trimmed blocks are answered without "+
-					"touching the medium.", d)
+				"This job reads %s, which no job here has written: reads of unwritten or trimmed blocks are answered "+
+					"without touching the medium.", d)
 		}
 	}
 	for _, cmd := range j.file.Commands {
@@ -56,7 +56,8 @@ func neverWritten(j *lintJob) *fault {
 		}
 		for _, path := range j.Files() {
 			if cmd.Has(path) && !c.documents[j.file].Written[path] {
-				return j.found("filename", "It reads %s, which %s in line %d made without writing it.", path, name, cmd.Line)
+				return j.found("filename", "This job reads %s, which %s in line %d created without writing to it.", path, name,
+					cmd.Line)
 			}
 		}
 	}
@@ -93,11 +94,12 @@ func rawWrite(j *lintJob) *fault {
 		return nil
 	}
 	does := firstWord(strings.Replace(j.verb(), "read and write", "write", 1))
-	f := j.found("filename", "It %ss %s: running it destroys the contents.", does, strings.Join(devices, ", "))
+	f := j.found("filename", "This job %ss %s: running it destroys the contents of the %s.", does,
+		strings.Join(devices, ", "), map[bool]string{true: "device", false: "devices"}[len(devices) == 1])
 	for _, m := range c.documents[j.file].Mounts {
 		if slices.Contains(j.devices(), m.Device) && m.Line < f.Line {
-			f.Message = says("It writes %s, which line %d mounts on %s: fio refuses to, unless only a "+
-				"partition or array of it is mounted.", m.Device, m.Line, m.Point)
+			f.Message = says("This job writes %s, which line %d mounts on %s: fio refuses to, unless only "+
+				"a partition or array of it is mounted.", m.Device, m.Line, m.Point)
 		}
 	}
 	return f

@@ -138,7 +138,7 @@ func omission(j *lintJob) *fault {
 		return nil
 	}
 	return j.found(limited,
-		"With %s, I/Os that a stall delays are issued late and timed from then: high percentiles come out too low.",
+		"With %s, I/Os that a stall delays are issued late and timed only from then on: high percentiles come out too low.",
 		limited)
 }
 

@@ -190,7 +190,7 @@ func endsEarly(j *lintJob) *fault {
 		"loops", "number_ios", "fill_device") {
 		return nil
 	}
-	f := j.found("runtime", "The job ends as soon as its %s is done, even if that is long before %s.", j.Size,
+	f := j.found("runtime", "The job ends as soon as it has transferred its %s, even if that is long before %s.", j.Size,
 		j.Runtime)
 	if most := j.longest(); most > 0 && most < 5*time.Second && most < j.Runtime/5 {
 		f.Severity = finding.Warn

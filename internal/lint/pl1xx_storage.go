@@ -67,7 +67,7 @@ func bootFiles(c *Case, report reporter) {
 			switch before := appended; {
 			case keepsConf.MatchString(change):
 				if appended, dropped = line, 0; before > 0 {
-					say(line, "Line %d already appends the arrays to mdadm.conf: now it has them twice.", before)
+					say(line, "Line %d already appends the arrays to mdadm.conf: with this line, the file lists them twice.", before)
 				}
 			case dropsArrays.MatchString(change):
 				appended, dropped = 0, line
@@ -76,7 +76,7 @@ func bootFiles(c *Case, report reporter) {
 			}
 		}
 		if dropped > 0 {
-			say(dropped, "It deletes every array's line from mdadm.conf, and does not write new ones.")
+			say(dropped, "This command deletes every array's line from mdadm.conf and does not write new ones.")
 		}
 		for line, command := range file.Each(fstabLine, "fstab") {
 			fields := strings.Fields(strings.FieldsFunc(command, func(r rune) bool { return r == '"' || r == '\'' })[1])
@@ -99,18 +99,18 @@ func wrongStripe(c *Case, report reporter) {
 		for _, m := range c.documents[file].Formats {
 			a := m.Array
 			width := a.StripeMembers()
-			var wrong []string
+			var wrong, is []string
 			if m.Unit != a.Chunk {
-				wrong = append(wrong, says("su=%s where the chunk is %s", m.Unit.Suffixed(), a.Chunk.Suffixed()))
+				wrong, is = append(wrong, says("su=%s", m.Unit.Suffixed())), append(is, says("a chunk of %s", a.Chunk.Suffixed()))
 			}
 			if m.Width > 0 && width > 0 && m.Width != width {
-				wrong = append(wrong, says("sw=%d where the stripe is %d members wide", m.Width, width))
+				wrong, is = append(wrong, says("sw=%d", m.Width)), append(is, says("a stripe %d members wide", width))
 			}
 			if len(wrong) == 0 {
 				continue
 			}
-			f := foundAt(file, m.Word.Line, m.Word.Col, "%s for %s, which line %d makes: %s over %d.",
-				strings.Join(wrong, " and "), a.Device, a.Line, a.Kind, a.Members)
+			f := foundAt(file, m.Word.Line, m.Word.Col, "%s, but %s (created in line %d as %s of %d members) has %s.",
+				strings.Join(wrong, " and "), a.Device, a.Line, a.Kind, a.Members, strings.Join(is, " and "))
 			if m.Unit != a.Chunk {
 				chunk := a.Chunk.String()
 				if a.Assumed {

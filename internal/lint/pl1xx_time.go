@@ -22,7 +22,8 @@ func endless(j *lintJob) *fault {
 			return nil // 10min is 10 µs, which end the job: PL128 says so, or PL102 where fio refuses it
 		}
 	}
-	f := j.found("time_based", "time_based has no effect without runtime: the job ends when its size is done.")
+	f := j.found("time_based",
+		"time_based has no effect without runtime: the job ends as soon as it has transferred its size.")
 	return lessen(f, !j.src.Command) // who starts the file may give it: fio --runtime=60 x.fio
 }
 

@@ -53,8 +53,8 @@ func (p *Place) checkWrites(path, node string, d *block.Device, info fs.FileInfo
 	}
 	serial, named := p.consent.destroys(info)
 	if !named {
-		return fmt.Errorf("%s is a raw device and its scenarios write: use a directory, or add %s if everything on it may "+
-			"be lost", path, text.Destroying(path, identity(d)))
+		return fmt.Errorf("%s is a raw device, and the scenarios would write to it: use a directory, or add %s if "+
+			"everything on it may be lost", path, text.Destroying(path, identity(d)))
 	}
 	if serial != identity(d) || serial == "" {
 		return fmt.Errorf("%s has serial %q, not %q: nothing was written", path, identity(d), serial)

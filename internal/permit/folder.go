@@ -248,8 +248,8 @@ func (p *Place) Left(err error) string {
 			when = ", once it can be written to again"
 		}
 	}
-	return fmt.Sprintf("%s: %s: what the run left there is removed by: plimsoll clean %s%s", p.Path, why,
-		text.ShellQuote(p.Path), when)
+	return fmt.Sprintf("%s: %s; to remove what the run left there%s, run: plimsoll clean %s", p.Path, why, when,
+		text.ShellQuote(p.Path))
 }
 
 // leftovers are the files of runs in the folder, with those of which a device that fails does not say

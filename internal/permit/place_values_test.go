@@ -473,18 +473,21 @@ func TestUnseenIsNotGone(t *testing.T) {
 // What a run had to leave is named with what removes it, and when: not before a failing device works again.
 func TestLeftSaysWhatRemovesIt(t *testing.T) {
 	p := &Place{Path: "/a b"}
-	const removes = ": what the run left there is removed by: plimsoll clean '/a b'"
+	removes := func(when string) string {
+		return "; to remove what the run left there" + when + ", run: plimsoll clean '/a b'"
+	}
 	of := func(number unix.Errno) error {
 		return errors.Join(nil, &fs.PathError{Op: "unlinkat", Path: "data.dat", Err: number}, errors.New("and more"))
 	}
+	works := removes(", once the device works again")
 	for want, err := range map[string]error{
-		"input/output error" + removes + ", once the device works again":        of(unix.EIO),
-		"structure needs cleaning" + removes + ", once the device works again":  of(unix.EUCLEAN),
-		"no such device or address" + removes + ", once the device works again": of(unix.ENXIO),
-		"no such device" + removes + ", once the device works again":            of(unix.ENODEV),
-		"read-only file system" + removes + ", once it can be written to again": of(unix.EROFS),
-		"operation not permitted" + removes:                                     of(unix.EPERM),
-		"file already closed" + removes:                                         fs.ErrClosed,
+		"input/output error" + works:                                           of(unix.EIO),
+		"structure needs cleaning" + works:                                     of(unix.EUCLEAN),
+		"no such device or address" + works:                                    of(unix.ENXIO),
+		"no such device" + works:                                               of(unix.ENODEV),
+		"read-only file system" + removes(", once it can be written to again"): of(unix.EROFS),
+		"operation not permitted" + removes(""):                                of(unix.EPERM),
+		"file already closed" + removes(""):                                    fs.ErrClosed,
 	} {
 		if got := p.Left(err); got != "/a b: "+want {
 			t.Errorf("%q\nwant %q", got, want)

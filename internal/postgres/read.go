@@ -202,7 +202,7 @@ func (r *Report) Explain(given units.Latency) []string {
 	if r.TPS > 0 {
 		of := ""
 		if r.Clients > 0 {
-			of = " of " + clients
+			of = " from " + clients
 		}
 		each := ""
 		if r.Mean > 0 {
@@ -228,15 +228,15 @@ func (r *Report) Explain(given units.Latency) []string {
 	together := max(1, float64(r.TPS)*float64(s)/1e9)
 	switch {
 	case r.TPS < m.Low:
-		say("With %s that allows %v to %v commits per second, and %v at the very most: this is %s of that. "+
+		say("With %s, that allows %v to %v commits per second, and never more than %v: the measured rate is %s of %v. "+
 			"Something else is the limit: CPU, row locks, reads, or pgbench itself.", clients, m.Low,
-			m.High, m.Bound, share)
+			m.High, m.Bound, share, m.High)
 	case r.TPS <= m.Bound:
-		say("With %s that allows %v to %v commits per second, and %v at the very most: S and the clients explain it. A "+
-			"flush carries at least %s commits.", clients, m.Low, m.High, m.Bound,
+		say("With %s, that allows %v to %v commits per second, and never more than %v: S and the number of clients explain "+
+			"the measured rate. A flush carries at least %s commits.", clients, m.Low, m.High, m.Bound,
 			units.Number(together))
 	default:
-		say("That allows %v commits per second at the very most: S was shorter while pgbench ran, or not every transaction "+
+		say("That never allows more than %v commits per second: S was shorter while pgbench ran, or not every transaction "+
 			"waited for its sync (synchronous_commit).", m.Bound)
 	}
 	if r.Clients > 1 {

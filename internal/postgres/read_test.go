@@ -119,8 +119,8 @@ func TestExplain(t *testing.T) {
 		got  string
 		want []string
 	}{
-		{said(11800, 100, 1_858_000), []string{"17,940 to 26,911", "53,821 at the very most", "Something else is the limit", "43.8 %"}},
-		{said(20000, 100, 1_858_000), []string{"S and the clients explain it", "37.2 commits", "commit_delay of 929 µs", "35,881"}},
+		{said(11800, 100, 1_858_000), []string{"17,940 to 26,911", "never more than 53,821", "Something else is the limit", "43.8 %"}},
+		{said(20000, 100, 1_858_000), []string{"S and the number of clients explain the measured rate", "37.2 commits", "commit_delay of 929 µs", "35,881"}},
 		{said(60000, 100, 1_858_000), []string{"synchronous_commit"}},
 		{said(300, 1, 1_858_000), []string{"1 client", "359 to 538", "Something else"}},
 		{said(300, 1, 0), []string{"is not known", "--sync-latency"}},

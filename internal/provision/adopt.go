@@ -43,7 +43,7 @@ func (s *Site) Adopt(ctx context.Context, device string, serials []string) (*rec
 	}
 	for _, j := range journals {
 		if block.BareUUID(j.UUID()) == block.BareUUID(d.MD.UUID) {
-			return nil, fmt.Errorf("--adopt %s: plimsoll has a journal for it already; plimsoll array teardown %s",
+			return nil, fmt.Errorf("--adopt %s: plimsoll already has a journal for this array; plimsoll array teardown %s",
 				device, j.Array)
 		}
 		if j.Array == w.Array {
@@ -114,7 +114,7 @@ func adoptMembers(w *records.Work, tree *block.Tree, d *block.Device, serials []
 	}
 	for _, id := range serials {
 		if !slices.Contains(found, id) {
-			return fmt.Errorf("--serial %s is not a member of it; its members are %s",
+			return fmt.Errorf("--serial %s is not a member of the array; its members are %s",
 				id, strings.Join(memberSerials(tree, d), ", "))
 		}
 	}

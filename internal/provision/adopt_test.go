@@ -70,7 +70,7 @@ func TestAdopt(t *testing.T) {
 	}{
 		"one too few":  {"/dev/md0", members[:3], "its member /dev/nvme4n1 (serial vol0a1b2c3d4e5f60024) is not named; name every member by --serial: " + strings.Join(members, " ")},
 		"none":         {"/dev/md0", nil, "is not named"},
-		"one too many": {"/dev/md0", append([]string{"vol0f00d00d00d00d00d"}, members...), "--serial vol0f00d00d00d00d00d is not a member of it"},
+		"one too many": {"/dev/md0", append([]string{"vol0f00d00d00d00d00d"}, members...), "--serial vol0f00d00d00d00d00d is not a member of the array"},
 		"no array":     {"/dev/nvme1n1", members, "it is a disk, and only md arrays are adopted"},
 		"nothing":      {"/dev/md7", members, "there is no such device"},
 	} {
@@ -92,8 +92,8 @@ func TestAdopt(t *testing.T) {
 		}
 	}
 	want := `umount /mnt/p_iops_vol0
-take out of /etc/fstab the line: LABEL=MY_RAID /mnt/p_iops_vol0 xfs defaults,nofail 0 2
-take out of /etc/mdadm.conf the line: ARRAY /dev/md0 metadata=1.2 UUID=` + md.UUID + `
+remove from /etc/fstab the line: LABEL=MY_RAID /mnt/p_iops_vol0 xfs defaults,nofail 0 2
+remove from /etc/mdadm.conf the line: ARRAY /dev/md0 metadata=1.2 UUID=` + md.UUID + `
 wipefs --all --quiet /dev/md0
 mdadm --stop /dev/md0
 zero the first and last 2 MiB of /dev/nvme1n1 /dev/nvme2n1 /dev/nvme3n1 /dev/nvme4n1

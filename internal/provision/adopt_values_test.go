@@ -62,7 +62,7 @@ func TestMembersOfAdopted(t *testing.T) {
 		"no disk":           {func(tr *block.Tree) { tr.Devices["sdb"].Kind = block.Loop }, "A B", "its member /dev/sdb is a loop: take that down first"},
 		"no serial":         {func(tr *block.Tree) { tr.Devices["sdb"].Serial = "" }, "A", "has no serial number to name it by"},
 		"one not named":     {func(*block.Tree) {}, "A", "its member /dev/sdb (serial B) is not named"},
-		"one too many":      {func(*block.Tree) {}, "A B C", "--serial C is not a member of it; its members are A, B"},
+		"one too many":      {func(*block.Tree) {}, "A B C", "--serial C is not a member of the array; its members are A, B"},
 		"no members":        {func(tr *block.Tree) { tr.Devices["md0"].Slaves = nil }, "", "it has no members; mdadm --stop /dev/md0"},
 	} {
 		tr, w := tree(), &records.Work{}
@@ -439,7 +439,7 @@ func TestAdoptionsRefused(t *testing.T) {
 		"no device":    {"/dev/md9", nil, nil, "there is no such device; see: cat /proc/mdstat"},
 		"a disk":       {"/dev/sda", nil, nil, "it is a disk, and only md arrays are adopted"},
 		"no UUID":      {"/dev/md0", map[string]string{"md/uuid": ""}, nil, "it has no UUID that could be read; run as root"},
-		"its journal":  {"/dev/md0", nil, &records.Work{Array: "x", Steps: []records.Step{{Check: []records.Cond{{Is: "array", Want: ourUUID}}}}}, "plimsoll has a journal for it already; plimsoll array teardown x"},
+		"its journal":  {"/dev/md0", nil, &records.Work{Array: "x", Steps: []records.Step{{Check: []records.Cond{{Is: "array", Want: ourUUID}}}}}, "plimsoll already has a journal for this array; plimsoll array teardown x"},
 		"of its name":  {"/dev/md0", nil, &records.Work{Array: "md0", Steps: []records.Step{{}}}, "md0-adopted"},
 		"of another's": {"/dev/md0", nil, &records.Work{Array: "md1", Steps: []records.Step{{}}}, "md0"},
 	} {

@@ -328,7 +328,7 @@ func TestTeardownOfSome(t *testing.T) {
 		"the first":              {[]string{"a"}, func(*records.Work) {}, "b", ""},
 		"the second":             {[]string{"b"}, func(*records.Work) {}, "a", ""},
 		"both":                   {[]string{"b", "a"}, func(*records.Work) {}, "", ""},
-		"one that is not there":  {[]string{"a", "c"}, func(*records.Work) {}, "a b", "array \"c\": plimsoll has made none of this name here; see: ls "},
+		"one that is not there":  {[]string{"a", "c"}, func(*records.Work) {}, "a b", "array \"c\": plimsoll has built no array of that name here; see: ls "},
 		"a replacement":          {nil, func(w *records.Work) { w.Replacing = &records.Replacement{Old: "S0", New: "S1"} }, "a b", "array a: its member S0 is being replaced by S1; finish that first: plimsoll array apply"},
 		"a replacement, another": {[]string{"b"}, func(w *records.Work) { w.Replacing = &records.Replacement{Old: "S0", New: "S1"} }, "a", ""},
 		"a member is gone":       {nil, func(w *records.Work) { w.Steps[1].Undo = []records.Action{{Zero: []string{"@S9"}}} }, "a", "array a: the rest is taken down; attach these and tear down again: volume S9 is not attached"},

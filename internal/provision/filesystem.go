@@ -55,7 +55,7 @@ func (p *planner) mount(w *records.Work, owner string) {
 		mount = records.Run("mount", "-t", want.FS, "-o", want.Options, "@array", point)
 	} else {
 		w.Add(records.Step{
-			Title:   "mount it at boot, by a line in /etc/fstab",
+			Title:   "mount the filesystem at boot, with a line in /etc/fstab",
 			Touches: []string{"/etc/fstab"},
 			Check:   []records.Cond{{Is: "lines", Of: "/etc/fstab", Want: l.Text}},
 			Do:      slices.Concat([]records.Action{{Add: l}}, p.relabel("/etc/fstab"), reload),
@@ -76,16 +76,18 @@ func (p *planner) mount(w *records.Work, owner string) {
 	}
 	if want.Owner != "" || want.Mode != "" {
 		st := records.Step{Touches: []string{point}}
-		var given []string
 		if want.Owner != "" {
-			given = append(given, "the owner "+want.Owner)
+			st.Title = fmt.Sprintf("set the owner of %s to %s", point, want.Owner)
 			st.Do = append(st.Do, records.Run("chown", want.Owner, point))
 		}
 		if want.Mode != "" {
-			given = append(given, "the mode "+want.Mode)
+			if st.Title == "" {
+				st.Title = fmt.Sprintf("set the mode of %s to %s", point, want.Mode)
+			} else {
+				st.Title += " and its mode to " + want.Mode
+			}
 			st.Do = append(st.Do, records.Run("chmod", want.Mode, point))
 		}
-		st.Title = fmt.Sprintf("give %s %s", point, strings.Join(given, " and "))
 		if owner != "::" { // else its user is known on the machine that is meant alone
 			st.Check = []records.Cond{{Is: "owner", Of: point, Want: owner}}
 		}
@@ -97,7 +99,7 @@ func (p *planner) mount(w *records.Work, owner string) {
 		return
 	}
 	w.Add(records.Step{
-		Title: "check the line in /etc/fstab: unmount, and mount by it",
+		Title: "check the line in /etc/fstab: unmount, then mount again using that line",
 		Check: mounted,
 		Do:    []records.Action{unmount, byLine},
 		Again: []records.Action{byLine},

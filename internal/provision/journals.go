@@ -39,7 +39,7 @@ func (s *Site) lock() (release func(), err error) {
 		return nil, fmt.Errorf("%w: wait until that is done, or end it", err)
 	}
 	if errors.Is(err, sys.ErrLocked) {
-		return nil, fmt.Errorf("%s: another plimsoll is applying or tearing down; wait for it", s.Journal)
+		return nil, fmt.Errorf("%s: another plimsoll is applying or tearing down; wait until it has finished", s.Journal)
 	}
 	if err == nil {
 		sweep(dir)

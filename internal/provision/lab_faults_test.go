@@ -125,7 +125,7 @@ func TestLabFaults(t *testing.T) {
 		g := g.of(t)
 		g.held("FAIL=mkfs.ext4", apply)
 		code, said := g.goOn()
-		fail(t, code, said, "step 4 of 10, make ext4 on /dev/md/a, label A: mkfs.ext4: no luck today\ntry: plimsoll array apply")
+		fail(t, code, said, "step 4 of 10, create an ext4 filesystem on /dev/md/a, label A: mkfs.ext4: no luck today\ntry: plimsoll array apply")
 		g.ok("plimsoll array " + apply + " --yes; " + down)
 	})
 	t.Run("no room for the journal and /etc", func(t *testing.T) {

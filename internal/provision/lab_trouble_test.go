@@ -81,7 +81,7 @@ func TestLabErrorsOfAMember(t *testing.T) {
 	before := g.ok(etc)
 	g.declare("arrays:\n  - {name: a, level: raid0, chunk: 64KiB, volumes: 2 x 64MiB, filesystem: {type: ext4, mount: /srv/a}}\n")
 	for _, c := range []struct{ command, hold, says, again string }{
-		{"apply /keep/plimsoll.yaml", "mkfs.ext4", "array a, step 3 of 8, make ext4 on /dev/md/a, stride=16, stripe_width=32: mkfs.ext4: ", "apply /keep/plimsoll.yaml"},
+		{"apply /keep/plimsoll.yaml", "mkfs.ext4", "array a, step 3 of 8, create an ext4 filesystem on /dev/md/a, stride=16, stripe_width=32: mkfs.ext4: ", "apply /keep/plimsoll.yaml"},
 		{"teardown", "wipefs", "array a, undoing step 2 of 8, create /dev/md/a: raid0, 2 members, chunk 64 KiB: reading byte 0: ", "teardown"},
 	} {
 		t.Run(c.command, func(t *testing.T) {

@@ -198,10 +198,10 @@ func (p *planner) collisions(ctx context.Context, w *records.Work) error {
 	want, point := w.Want, w.Want.Mount
 	for _, d := range p.tree.Devices {
 		if want.Label != "" && d.Label == want.Label {
-			return fmt.Errorf("label %s: %s has it already", want.Label, d.Path)
+			return fmt.Errorf("label %s: %s already has this label", want.Label, d.Path)
 		}
 		if d.LV != nil && want.Using == "lvm" && d.LV.VG == want.Group {
-			return fmt.Errorf("volume group %s is there already; choose another volume_group", want.Group)
+			return fmt.Errorf("volume group %s already exists; choose another volume_group", want.Group)
 		}
 	}
 	for _, line := range fields(p.text("etc/mdadm/mdadm.conf") + "\n" + p.text("etc/mdadm.conf")) {
@@ -211,7 +211,7 @@ func (p *planner) collisions(ctx context.Context, w *records.Work) error {
 	}
 	if want.Using == "lvm" {
 		if rows, err := p.lvm(ctx, "vgs", "vg_name"); err == nil && has(rows, "vg_name", want.Group) {
-			return fmt.Errorf("volume group %s is there already; choose another volume_group", want.Group)
+			return fmt.Errorf("volume group %s already exists; choose another volume_group", want.Group)
 		}
 	}
 	for _, o := range p.journals {

@@ -217,7 +217,7 @@ func TestRefusals(t *testing.T) {
 		"not blank":      {with(four, func(d []drive) { d[1].sig, d[1].label = "xfs", "OLD" }), nil, array("raid0", "", serials), `/dev/nvme2n1 (serial vol0a02) is not blank: it carries xfs labelled "OLD"; if what is on it may be lost: --destroy /dev/nvme2n1 --serial vol0a02`},
 		"sw of 8 drives": {four, nil, array("raid0", "chunk: 64 KiB, "+fs("mount: /data, su: 64k, sw: 8"), serials), "su=64k,sw=8 does not fit: raid0 with chunk 64 KiB has 4 data members, so su=64k,sw=4"},
 		"su not chunk":   {four, nil, array("raid0", "chunk: 64 KiB, "+fs("mount: /data, su: 128k"), serials), "su=128k,sw=4 does not fit"},
-		"label taken":    {append(volumes(4, 50, 1), drive{name: "nvme9n1", serial: "x", gib: 1, sig: "xfs", label: "DATA"}), nil, array("raid0", fs("mount: /data, label: DATA"), serials), "label DATA: /dev/nvme9n1 has it already"},
+		"label taken":    {append(volumes(4, 50, 1), drive{name: "nvme9n1", serial: "x", gib: 1, sig: "xfs", label: "DATA"}), nil, array("raid0", fs("mount: /data, label: DATA"), serials), "label DATA: /dev/nvme9n1 already has this label"},
 		"mounted":        {four, map[string]string{"proc/self/mountinfo": "1 1 0:1 / / rw - ext4 /dev/root rw\n2 1 0:5 / /data rw - tmpfs none rw\n"}, array("raid0", fs("mount: /data"), serials), "mount point /data is in use by none"},
 		"in fstab":       {four, map[string]string{"etc/fstab": "LABEL=x /data xfs defaults 0 0\n"}, array("raid0", fs("mount: /data"), serials), "mount point /data has a line in /etc/fstab already: LABEL=x /data"},
 		"commented":      {four, map[string]string{"etc/fstab": "# LABEL=x /data xfs defaults 0 0\n"}, array("raid0", fs("mount: /data"), serials), ""},

@@ -39,13 +39,13 @@ func TestTakenNamesAndPlaces(t *testing.T) {
 		err    string
 	}{
 		"nothing":             {md, nil, nil, "", ""},
-		"a label":             {md, labelled("L"), nil, "", "label L: /dev/sdz has it already"},
+		"a label":             {md, labelled("L"), nil, "", "label L: /dev/sdz already has this label"},
 		"another label":       {md, labelled("M"), nil, "", ""},
 		"no label":            {with(md, func(w *records.Want) { w.Label = "" }), labelled(""), nil, "", ""},
-		"a group":             {lvm, lv("g"), nil, "", "volume group g is there already; choose another volume_group"},
+		"a group":             {lvm, lv("g"), nil, "", "volume group g already exists; choose another volume_group"},
 		"another group":       {lvm, lv("h"), nil, "", ""},
 		"a group beside md":   {with(md, func(w *records.Want) { w.Group = "g" }), lv("g"), nil, "", ""},
-		"an empty group":      {lvm, nil, nil, "g", "volume group g is there already; choose another volume_group"},
+		"an empty group":      {lvm, nil, nil, "g", "volume group g already exists; choose another volume_group"},
 		"another empty group": {lvm, nil, nil, "h", ""},
 		"md beside it":        {with(md, func(w *records.Want) { w.Group = "g" }), nil, nil, "g", ""},
 		"mdadm.conf":          {md, nil, map[string]string{"etc/mdadm.conf": "ARRAY /dev/md/t UUID=1\n"}, "", "mdadm.conf has another array as /dev/md/t"},

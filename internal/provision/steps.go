@@ -49,7 +49,7 @@ func (p *planner) steps(ctx context.Context, w *records.Work) error {
 	}
 	if want.Level.Redundant() && !want.Clean {
 		w.Steps = append(w.Steps, records.Step{
-			Title: "wait until the copies agree; the array may be used meanwhile",
+			Title: "wait until the copies agree; the array can be used in the meantime",
 			Check: []records.Cond{{Is: "synced"}}, Do: []records.Action{{Await: true}},
 		})
 	}
@@ -65,7 +65,7 @@ func (p *planner) mdadmConf(w *records.Work) {
 	l := &records.Lines{File: file, Name: w.Array}
 	l.Text = fmt.Sprintf("ARRAY %s metadata=1.2 name=any:%s UUID=%s", w.Top(), w.Array, w.UUID())
 	w.Add(records.Step{
-		Title: "name the array in " + file, Touches: []string{file},
+		Title: "add the array to " + file, Touches: []string{file},
 		Check: []records.Cond{{Is: "lines", Of: file, Want: l.Text}},
 		Do:    append([]records.Action{{Add: l}}, p.relabel(file)...),
 		Undo:  []records.Action{{Cut: l}},

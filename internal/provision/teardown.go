@@ -112,7 +112,7 @@ func (s *Site) Made(names ...string) ([]*records.Work, []*records.BrokenJournal,
 		}
 		i := slices.IndexFunc(all, func(w *records.Work) bool { return w.Array == n })
 		if i < 0 {
-			return nil, nil, fmt.Errorf("array %.40q: plimsoll has made none of this name here; see: ls %s",
+			return nil, nil, fmt.Errorf("array %.40q: plimsoll has built no array of that name here; see: ls %s",
 				n, s.Journal)
 		}
 		some = append(some, all[i])

@@ -53,7 +53,7 @@ func TestConsentNamesTodaysDevices(t *testing.T) {
 		if err != nil {
 			t.Fatal(what, err)
 		}
-		for _, want := range []string{"/dev/nvme2n1", "/dev/nvme4n1", "/dev/nvme1n1", "make ext4 on /dev/nvme1n1", "Today:70 GiB"} {
+		for _, want := range []string{"/dev/nvme2n1", "/dev/nvme4n1", "/dev/nvme1n1", "create an ext4 filesystem on /dev/nvme1n1", "Today:70 GiB"} {
 			if !strings.Contains(said, want) {
 				t.Errorf("%s: %s is not in %s", what, want, said)
 			}

@@ -71,7 +71,7 @@ func (t *Trial) planned(ctx context.Context, l topology.Layout) (*Plan, error) {
 	for _, w := range journals {
 		if !w.Untouched() &&
 			slices.ContainsFunc(decl.Arrays, func(a topology.DeclaredArray) bool { return a.Name == w.Array }) {
-			return nil, fmt.Errorf("array %s is there already, built by plimsoll array apply on %s: layouts are built of "+
+			return nil, fmt.Errorf("array %s already exists, built by plimsoll array apply on %s: layouts are built of "+
 				"unused volumes; rename the array, or take that one down first: plimsoll array teardown %[1]s",
 				w.Array, w.Started.Format("2006-01-02"))
 		}
@@ -82,7 +82,7 @@ func (t *Trial) planned(ctx context.Context, l topology.Layout) (*Plan, error) {
 	}
 	for _, w := range plan.Arrays {
 		if w.Found {
-			return nil, fmt.Errorf("array %s is there already, as declared: layouts are built of unused volumes", w.Array)
+			return nil, fmt.Errorf("array %s already exists, as declared: layouts are built of unused volumes", w.Array)
 		}
 		for _, m := range w.Members {
 			i := slices.IndexFunc(t.Members, func(o records.Member) bool { return o.Serial == m.Serial })

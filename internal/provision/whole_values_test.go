@@ -193,7 +193,7 @@ func TestTeardownInParts(t *testing.T) {
 	if _, err := os.Stat(filepath.Dir(s.Journal)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("an empty directory is left: %v", err)
 	}
-	if err := s.Teardown(t.Context(), []string{"a"}, records.GiveUp{}); err == nil || !strings.Contains(err.Error(), "plimsoll has made none of this name here") {
+	if err := s.Teardown(t.Context(), []string{"a"}, records.GiveUp{}); err == nil || !strings.Contains(err.Error(), "plimsoll has built no array of that name here") {
 		t.Error(err)
 	}
 	if err := os.WriteFile(filepath.Join(s.Journal, "bad.json"), []byte("{"), 0o600); err != nil {

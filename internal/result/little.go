@@ -37,8 +37,8 @@ func (r *Result) whyDepth(d Depth) string {
 	synced := does(func(w fio.Workload) bool { return w.SyncEvery > 0 }) || inSyncs > littleGap // a header does not tell
 	if does(func(w fio.Workload) bool { return w.SyncEvery > 0 && w.Depth > 1 }) && d.Device > 0 &&
 		d.Device < d.Little/1.5 {
-		return fmt.Sprintf("each job waits in a sync after its writes, so of the %s I/Os that fio counts in flight only %s "+
-			"were at the device; latencies include that wait", units.Number(d.Little), units.Number(d.Device))
+		return fmt.Sprintf("each job waits in a sync after its writes, so of the %s I/Os that fio counts as in flight, only "+
+			"%s were at the device; latencies include that wait", units.Number(d.Little), units.Number(d.Device))
 	}
 	ratio := d.Little / float64(max(d.Asked, 1))
 	if d.Asked == 0 || d.Little == 0 || ratio > 1-littleGap && ratio < 1+littleGap {

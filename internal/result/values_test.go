@@ -213,7 +213,7 @@ func TestWhyDepth(t *testing.T) {
 		"more, in a second":         {Result{Workloads: plain, Measured: time.Second}, Depth{Asked: 8, Little: 16}, "contradict each other"},
 		"unknown":                   {Result{Workloads: plain, Measured: minute, Paced: true}, Depth{Asked: 8}, ""},
 		"not asked":                 {Result{Workloads: plain, Measured: minute, Paced: true}, Depth{Little: 8}, ""},
-		"not at the device":         {Result{Workloads: synced, Measured: minute}, Depth{Asked: 8, Little: 8, Device: 5.2}, "of the 8 I/Os that fio counts in flight only 5.2 were at the device"},
+		"not at the device":         {Result{Workloads: synced, Measured: minute}, Depth{Asked: 8, Little: 8, Device: 5.2}, "of the 8 I/Os that fio counts as in flight, only 5.2 were at the device"},
 		"nearly at the device":      {Result{Workloads: synced, Measured: minute}, Depth{Asked: 6, Little: 6, Device: 4}, ""}, // 6/1.5
 		"a device not watched":      {Result{Workloads: synced, Measured: minute}, Depth{Asked: 8, Little: 8}, ""},
 		"one at a time, synced":     {Result{Workloads: single, Measured: minute}, Depth{Asked: 1, Little: 0.3, Device: 0.1}, "in which it has no other I/O in flight"},

@@ -196,7 +196,7 @@ func (r *reader) missed() {
 			known[i+1] = true
 			switch {
 			case r.program() || strings.Contains(line, `fio",`) || strings.Contains(line, ` = "`):
-				r.pass(i+1, "the command is a string of a program")
+				r.pass(i+1, "the command is a string inside a program")
 			case strings.Contains(line, "$"):
 				r.pass(i+1, "its words are in variables that the text does not give")
 			default:

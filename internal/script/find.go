@@ -130,7 +130,7 @@ func (f Finder) look(name string, e fs.DirEntry, visit func(Found)) {
 			return
 		}
 		if text, err := f.Read(name); err == nil && startsFio.Match(text) {
-			visit(Found{Name: name, Passed: "programs in " + ext + " are not read"})
+			visit(Found{Name: name, Passed: ext + " programs are not read"})
 		}
 		return
 	}

@@ -425,7 +425,7 @@ func (r *reader) jobless() {
 
 // NoJobIn says of a file that it holds no job.
 func NoJobIn(name string) string {
-	return text.Clean(path.Base(name), 60) + " holds no job: fio needs a [section] beside [global]"
+	return text.Clean(path.Base(name), 60) + " holds no job: fio needs a [section] besides [global]"
 }
 
 // without reads a job file that includes what is not here, and may be where it runs; false where

@@ -166,7 +166,7 @@ func Parse(name string, text []byte, opts Options) *File {
 	if ext := strings.ToLower(path.Ext(name)); unread[ext] {
 		f.Kind = Other
 		if fioWord.MatchString(plain) {
-			f.pass(1, "scripts in "+ext+" are not read")
+			f.pass(1, ext+" scripts are not read")
 		}
 		return f
 	}

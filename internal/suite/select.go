@@ -118,7 +118,8 @@ func IsFile(arg string) (bool, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
 	case errors.Is(err, sys.ErrOthers):
-		return false, fmt.Errorf("the file %s in this directory is %w: name it ./%s if it is meant", arg, err, arg)
+		return false, fmt.Errorf("the file %s in this directory is not used, because %w; write ./%s if you mean this file",
+			arg, err, arg)
 	}
 	return true, nil // another error is met again where the file is read
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // ErrOthers is in the chain of Found's error about a file that somebody else decides.
-var ErrOthers = errors.New("not yours alone")
+var ErrOthers = errors.New("others can change it")
 
 // ReadFound reads a small file that nobody named, such as plimsoll.yaml in the current directory,
 // if it is Found.
@@ -138,7 +138,7 @@ func mayInclude(job, name, file string) error {
 	beside := below(filepath.Dir(job), file)
 	switch {
 	case own != nil && !beside && !filepath.IsAbs(name):
-		return fmt.Errorf("%s is not read, because it is %w; put a copy beside the job file", name, own)
+		return fmt.Errorf("%s is not read, because %w; put a copy beside the job file", name, own)
 	case own == nil && !others && (beside || below(".", file)), ReadByAll(file):
 		return nil
 	}

@@ -55,7 +55,7 @@ func TestIncluded(t *testing.T) {
 			return errors.Join(os.Link(b+"/closed/f", b+"/jobs/h"), private(b+"/closed/f"))
 		}, "not readable by everyone"},
 		"a link from a directory of that name": {"../jobs-2/f", func(b string) error { return errors.Join(os.Rename(b+"/closed", b+"/jobs-2"), private(b+"/jobs-2/f")) }, "not readable by everyone"},
-		"through /proc":                        {"/proc/self/environ", func(string) error { return nil }, "the kernel makes it up"},
+		"through /proc":                        {"/proc/self/environ", func(string) error { return nil }, "the kernel generates it"},
 		"a device":                             {"/dev/zero", func(string) error { return nil }, "not a regular file"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -75,7 +75,7 @@ func stored(f *os.File) error {
 	switch on.Type {
 	case unix.PROC_SUPER_MAGIC, unix.SYSFS_MAGIC, unix.DEBUGFS_MAGIC, unix.TRACEFS_MAGIC, unix.CGROUP_SUPER_MAGIC,
 		unix.CGROUP2_SUPER_MAGIC, unix.SECURITYFS_MAGIC, unix.BPF_FS_MAGIC, unix.NSFS_MAGIC, unix.SELINUX_MAGIC:
-		return fmt.Errorf("%s is %w: the kernel makes it up as it is read; name a copy of it", f.Name(), ErrNotRegular)
+		return fmt.Errorf("%s is %w: the kernel generates it as it is read; give a copy instead", f.Name(), ErrNotRegular)
 	}
 	return nil
 }

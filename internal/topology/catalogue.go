@@ -161,7 +161,7 @@ func (t *Topology) impossible() error {
 		case known && typ.Provider != f.Vendor:
 			return fmt.Errorf("%s is a volume of %s, and %s is a machine of %s", typ.Type, typ.Provider, f.Type, f.Vendor)
 		case known && slices.Contains(f.Without, typ.Type):
-			return fmt.Errorf("%s takes no %s: %s", f.Type, typ.Type, f.WithoutWhy)
+			return fmt.Errorf("%s does not support %s: %s", f.Type, typ.Type, f.WithoutWhy)
 		case v.Caching.Cached() && (f.NoCaching || !cloud.Named(f.Vendor).Terms().Caching):
 			return fmt.Errorf("%s has no host caching: leave %s out", f.Type, v.Caching)
 		case v.Type == NVMe && v.Origin.Kind != Declared &&

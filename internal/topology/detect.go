@@ -147,11 +147,11 @@ func (t *Topology) noteUnknown() {
 		}
 		switch {
 		case network:
-			t.note("%s: the limits of its network volumes cannot be seen from here; declare them, such as --volumes %s%s",
-				a.Path, count, t.Instance.example())
+			t.note("%s: the limits of its network volumes cannot be seen from here; declare them, for example with "+
+				"--volumes %s%s", a.Path, count, t.Instance.example())
 		case n > 0:
-			t.note("%s: the limits of its volumes are unknown; declare them, such as --volumes %s3000iops:125MiB/s", a.Path,
-				count)
+			t.note("%s: the limits of its volumes are unknown; declare them, for example with "+
+				"--volumes %s3000iops:125MiB/s", a.Path, count)
 		}
 	}
 }

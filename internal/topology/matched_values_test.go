@@ -233,11 +233,11 @@ func TestTopologyOfADeclaration(t *testing.T) {
 		v     []Volume
 		want  string
 	}{
-		"one":                      {"", []Volume{{}}, "the limits of its volumes are unknown; declare them, such as --volumes 3000iops:125MiB/s"},
-		"two":                      {"", []Volume{{}, {}}, "such as --volumes 2x3000iops:125MiB/s"},
-		"one of the network":       {"", []Volume{{Network: true}}, "such as --volumes gp3"},
-		"two of it":                {"", []Volume{{Network: true}, {Network: true, Sustained: Limits{IOPS: 1}}}, "such as --volumes 2xgp3"},
-		"of Azure's":               {"Azure", []Volume{{Network: true}}, "such as --volumes P30"},
+		"one":                      {"", []Volume{{}}, "the limits of its volumes are unknown; declare them, for example with --volumes 3000iops:125MiB/s"},
+		"two":                      {"", []Volume{{}, {}}, "for example with --volumes 2x3000iops:125MiB/s"},
+		"one of the network":       {"", []Volume{{Network: true}}, "for example with --volumes gp3"},
+		"two of it":                {"", []Volume{{Network: true}, {Network: true, Sustained: Limits{IOPS: 1}}}, "for example with --volumes 2xgp3"},
+		"of Azure's":               {"Azure", []Volume{{Network: true}}, "for example with --volumes P30"},
 		"a burst, but no baseline": {"", []Volume{{Burst: Limits{IOPS: 1}}}, "unknown"},
 	} {
 		top := &Topology{Instance: Instance{Cloud: c.cloud}, Arrays: []Array{{Path: "/dev/md0", Volumes: c.v}}}

@@ -123,7 +123,7 @@ func change(array *yamlfile.MapSlice, key, value string) error {
 	}
 	n, err := strconv.Atoi(value)
 	if err != nil || n < 1 || n > len(volumes) {
-		return fmt.Errorf("%.20q: want from 1 to the %d that are declared", value, len(volumes))
+		return fmt.Errorf("%.20q: want a number from 1 to %d: %d are declared", value, len(volumes), len(volumes))
 	}
 	set(array, "volumes", volumes[:n])
 	return nil

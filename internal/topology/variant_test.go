@@ -74,8 +74,8 @@ func TestLayoutRefuses(t *testing.T) {
 		{"array.mount", "/x", "want array.KEY"},
 		{"other.chunk", "4KiB", "want array.KEY"},
 		{"array.filesystem.mount", "/x", "want array.KEY"},
-		{"volumes.count", "9", "want from 1 to the 8"},
-		{"volumes.count", "0", "want from 1"},
+		{"volumes.count", "9", "want a number from 1 to 8"},
+		{"volumes.count", "0", "want a number from 1"},
 	} {
 		if _, err := base.With("v", []KeyChange{{c.key, c.value}}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s=%s: %v", c.key, c.value, err)

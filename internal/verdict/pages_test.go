@@ -26,15 +26,15 @@ func index(pages []finding.Page) string {
 
 # Findings
 
-Every diagnosis that plimsoll can make. ` + "`plimsoll explain PL204`" + ` prints a page. A given case may be reported with a lower or higher severity than its rule has.
+Every diagnosis that plimsoll can make. ` + "`plimsoll explain PL204`" + ` prints a page. A given case may be reported with a lower or higher severity than its rule states.
 ` + "`--disable PL206=REASON` on run, check and import, or `policy:`" + ` in plimsoll.yaml, lists a finding without counting it.
 
 | severity | meaning | verdict |
 | --- | --- | --- |
 | info | worth knowing | none |
 | warning | look at it before you rely on the figure | warn |
-| error | the storage does not work as it must | fail |
-| invalid | the measurement must not be trusted | invalid |
+| error | the storage does not work as it should | fail |
+| invalid | the measurement cannot be trusted | invalid |
 `)
 	family := ""
 	for _, p := range pages {

@@ -30,7 +30,7 @@ var aboutStream = func() (all []question) {
 }()
 
 // errNoAnswers is returned when the input ends before the questions do.
-var errNoAnswers = errors.New("the answers ended before the questions did")
+var errNoAnswers = errors.New("input ended before all questions were answered")
 
 // Ask asks a person for a demand and returns it as YAML. An answer that cannot be is asked for
 // again, with the reason.

@@ -245,7 +245,7 @@ func fromReports(reports []iostatReport, every time.Duration, notes []string) ([
 		length = every
 	default:
 		length = time.Second
-		notes = append(notes, "the reports have no time: 1 s apart is assumed; iostat -t adds it, or --every states it")
+		notes = append(notes, "the reports have no timestamps: 1 s apart is assumed; iostat -t adds it, or --every states it")
 	}
 	if gaps > 0 {
 		notes = append(notes, fmt.Sprintf("the log has %s: what happened there is not known", text.Plural(gaps, "gap")))

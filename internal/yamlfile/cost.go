@@ -28,7 +28,7 @@ var errMergeKey = errors.New("merge keys (<<) are not read: write the keys out")
 // affordable refuses a document that would cost too much to read, at the place where it does.
 func affordable(data []byte) error {
 	if len(data) > mostBytes {
-		return fmt.Errorf("%s bytes: want at most %s, or split it", text.Count(len(data)), text.Count(mostBytes))
+		return fmt.Errorf("%s bytes: want at most %s; split the file", text.Count(len(data)), text.Count(mostBytes))
 	}
 	tokens := lexer.Tokenize(string(data))
 	if len(tokens) > mostTokens {

@@ -86,7 +86,7 @@ func TestRefusesBombs(t *testing.T) {
 		{nested(mostDepth), "f:1: nested more than 32 levels deep: flatten it"},
 		{strings.Repeat("- ", mostDepth+1) + "x", "f:1: nested more than 32 levels deep: flatten it"},
 		{strings.Repeat("- x\n", mostTokens/2+1), "f:5001: more than 10,000 words and signs: split the file"},
-		{"a: " + strings.Repeat("x", mostBytes), "f: 131,075 bytes: want at most 131,072, or split it"},
+		{"a: " + strings.Repeat("x", mostBytes), "f: 131,075 bytes: want at most 131,072; split the file"},
 	} {
 		for _, read := range []func([]byte) error{
 			func(b []byte) error { _, err := Parse(b); return err },

@@ -233,8 +233,8 @@ func (o adviseOptions) priceList(at *cloud.Provider) (*cloud.Prices, error) {
 		p = &both
 	}
 	if o.Region != "" && o.Region != p.Region {
-		return nil, form.Usagef("--region %.40q: the prices at hand are for %s; supply those of another region with --prices",
-			o.Region, p.Region)
+		return nil, form.Usagef("--region %.40q: the available prices are for %s; supply those of another region with "+
+			"--prices", o.Region, p.Region)
 	}
 	return p, nil
 }

@@ -75,7 +75,7 @@ func (o *limitsOptions) run(ctx context.Context, env *form.Env, args []string) e
 		}
 		behind := b.Behind(target)
 		if behind == nil {
-			return form.Usagef("--run %s: it did not measure the storage below %s", o.OfRun, at)
+			return form.Usagef("--run %s: that run did not measure the storage below %s", o.OfRun, at)
 		}
 		if decl == nil {
 			on, role = &b.Run.Topology, behind.Role // with what was declared then

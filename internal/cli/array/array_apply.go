@@ -21,7 +21,7 @@ func newApplyCmd(env *form.Env) *cobra.Command {
 func (o *provisionOptions) apply(ctx context.Context, env *form.Env, args []string) error {
 	o.file = args[0]
 	if o.JSON && !o.Yes {
-		return form.Usagef("--json needs --yes: there is no terminal for the question")
+		return form.Usagef("--json needs --yes: there is no terminal on which to ask")
 	}
 	site, plan, err := o.plan(ctx, env)
 	if err != nil {

@@ -22,7 +22,7 @@ func newTeardownCmd(env *form.Env) *cobra.Command {
 
 func (o *provisionOptions) teardown(ctx context.Context, env *form.Env, names []string) error {
 	if o.JSON && !o.Yes {
-		return form.Usagef("--json needs --yes: there is no terminal for the question")
+		return form.Usagef("--json needs --yes: there is no terminal on which to ask")
 	}
 	site := provision.Here(env.Machine, provisionView(env, o.JSON))
 	if o.Adopt != "" {

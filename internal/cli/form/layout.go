@@ -42,13 +42,13 @@ func Clouds(env *Env) error {
 	own, err := cloud.Own()
 	switch {
 	case errors.Is(err, sys.ErrOthers):
-		env.Notef("note: %s in this directory is not read, because a file in it is %v", cloud.Dir, err)
+		env.Notef("note: %s/ in this directory is not read, because of a file in it: %v", cloud.Dir, err)
 		return nil
 	case err != nil:
 		return Usage(err)
 	}
 	for _, d := range own {
-		env.Notef("note: %s is read from %s in this directory", d.Terms().Short, cloud.Dir)
+		env.Notef("note: %s is read from %s/ in this directory", d.Terms().Short, cloud.Dir)
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ func (o *LayoutOptions) Declaration(env *Env) (*topology.Declaration, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil, nil //nolint:nilnil // nothing is declared, which is no error
 		case errors.Is(err, sys.ErrOthers):
-			env.Notef("note: plimsoll.yaml in this directory is not read, because it is %v; "+
+			env.Notef("note: plimsoll.yaml in this directory is not read, because %v; "+
 				"--topology plimsoll.yaml reads it", err)
 			return nil, nil //nolint:nilnil // as if it were not there
 		case err == nil:

@@ -39,7 +39,7 @@ func (o PolicyOptions) Policy(decl *topology.Declaration) (verdict.Policy, error
 		}
 	}
 	if !o.Shown && slices.Contains(o.FailOn, string(verdict.Invalid)) {
-		return file, Usagef("--fail-on invalid is not needed: INVALID results exit with 4 anyway")
+		return file, Usagef("--fail-on invalid is not needed: the exit code is 4 for INVALID results anyway")
 	}
 	flags, err := verdict.ParsePolicy(o.Disable, o.FailOn)
 	if err != nil {

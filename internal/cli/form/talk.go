@@ -125,7 +125,7 @@ func PrintNote(env *Env, note string) {
 func Confirm(ctx context.Context, env *Env, question string) error {
 	f, ok := env.In.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return Usagef("there is no terminal for the question: use --yes")
+		return Usagef("there is no terminal on which to ask: use --yes")
 	}
 	fmt.Fprintf(env.Err, "%s [yes/no] ", question)
 	answer, _ := bufio.NewReader(sys.Interruptible(ctx, f)).ReadString('\n') // the end of input is no

@@ -79,7 +79,7 @@ func (o *convertOptions) run(ctx context.Context, env *form.Env, args []string) 
 			return err
 		}
 		if _, err := suite.Parse(job.Name, []byte(converted)); err != nil {
-			return fmt.Errorf("it cannot be written as a suite: %w", err)
+			return fmt.Errorf("the job cannot be written as a suite: %w", err)
 		}
 	}
 	_, err = io.WriteString(env.Out, converted)
@@ -140,7 +140,7 @@ func readJob(ctx context.Context, env *form.Env, args []string) (job *fio.JobFil
 	}
 	words, front := fromFio(words)
 	if len(front) > 0 {
-		form.PrintNote(env, "only the fio part is converted, without: "+text.ShellLine(front))
+		form.PrintNote(env, "only the fio part is converted; left out: "+text.ShellLine(front))
 	}
 	if job, err = command.Parse(words); err != nil {
 		return nil, true, form.Usage(err)

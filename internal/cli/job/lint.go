@@ -54,7 +54,7 @@ func NewLint(env *form.Env) *cobra.Command {
 		cmd,
 		&o.failOn,
 		"fail-on",
-		"exit with 3 for findings of `LEVEL` and above",
+		"exit with 3 for findings at `LEVEL` or above",
 		append(settings.Severities(), never),
 	)
 	return cmd
@@ -153,7 +153,7 @@ func (l *linting) configured() error {
 		up = filepath.Dir(dir)
 		switch err := sys.Found(at); {
 		case errors.Is(err, sys.ErrOthers):
-			l.env.Notef("note: %s is not read, because it is %v; --config %s reads it", at, err, text.ShellQuote(at))
+			l.env.Notef("note: %s is not read, because %v; --config %s reads it", at, err, text.ShellQuote(at))
 			return nil
 		case !errors.Is(err, fs.ErrNotExist):
 			name = at

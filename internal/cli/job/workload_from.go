@@ -266,7 +266,7 @@ func ReadPostgres(files []string) (r *postgres.Report, ok bool, err error) {
 			if i == 0 {
 				return nil, false, nil
 			}
-			return nil, true, form.Usagef("%s: it has figures of neither pgbench nor pg_test_fsync", name)
+			return nil, true, form.Usagef("%s has figures of neither pgbench nor pg_test_fsync", name)
 		}
 		one, err := postgres.Read(data)
 		if err == nil && r != nil {

@@ -64,7 +64,7 @@ func (o *recordOptions) run(ctx context.Context, env *form.Env, args []string) e
 			return form.Usagef("%s is on no block device", d)
 		}
 		if slices.Contains(names, target.Device) {
-			return form.Usagef("%s is on %s, which is named already", d, target.Device)
+			return form.Usagef("%s is on %s, which is already named", d, target.Device)
 		}
 		tops, names = append(tops, t), append(names, target.Device)
 	}

@@ -69,7 +69,7 @@ func (r *ProbeResult) says() string {
 func (o CheckOptions) probeArray(ctx context.Context, env *form.Env, r *ProbeResult) error {
 	// Before the probe, whose own reads load blocks.
 	for _, m := range r.Members {
-		env.Notef("%s: testing whether it is loaded, with pairs of reads, for at most 12 s", m.Device)
+		env.Notef("%s: testing whether the volume is loaded, with pairs of reads, for at most 12 s", m.Device)
 		t, err := bench.Touch(ctx, m.Device, nil)
 		if err != nil {
 			return NeedsRoot(ctx, err)
@@ -102,7 +102,7 @@ func NeedsRoot(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return form.Hint(err, "run it as root: it reads from the volumes themselves")
+	return form.Hint(err, "run the probe as root: it reads from the volumes themselves")
 }
 
 // TouchLine is what a test of a first touch says, with its code where something is wrong.

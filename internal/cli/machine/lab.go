@@ -114,7 +114,7 @@ func loadLab(o *labOptions) (*lab.Spec, error) {
 		}
 		text, readErr := read(o.preset, sys.ConfigLimit)
 		if errors.Is(readErr, sys.ErrOthers) {
-			return nil, fmt.Errorf("the file %s in this directory is %w: name it ./%s if it is meant",
+			return nil, fmt.Errorf("the file %s in this directory is not used, because %w; write ./%s if you mean this file",
 				o.preset, readErr, o.preset)
 		}
 		if errors.Is(readErr, fs.ErrNotExist) {

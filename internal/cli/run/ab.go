@@ -180,7 +180,7 @@ func runAB(ctx context.Context, env *form.Env, o abOptions, dir string) error {
 	}
 	laid := slices.ContainsFunc(parsed, func(v form.Variant) bool { return v.Layout.YAML != nil })
 	if o.DryRun && !laid {
-		return form.Usagef("--dry-run: only for layouts in a comparison; use plimsoll run --dry-run on what a variant " +
+		return form.Usagef("--dry-run applies only when layouts are compared; use plimsoll run --dry-run on what a variant " +
 			"changes")
 	}
 	if laid && !o.Given("rounds") {

@@ -131,7 +131,7 @@ func (s *study) left(ctx context.Context, env *form.Env, o abOptions) error {
 		env.Sayf("array %s was left when this measurement was ended, and is taken down first", w.Array)
 	}
 	if o.DryRun {
-		return errors.New("it is in the way of the plan: plimsoll array teardown")
+		return errors.New("that array is in the way of the plan: plimsoll array teardown")
 	}
 	if !o.Yes {
 		if err := form.Confirm(ctx, env, "Take it down?"); err != nil {

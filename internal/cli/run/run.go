@@ -69,7 +69,7 @@ func NewRun(env *form.Env) *cobra.Command {
 	cmd.ValidArgsFunction = form.CompleteScenarios
 	o.measuring(cmd)
 	o.repeat.addFlags(cmd)
-	comparecli.AddProfile(cmd, &o.profile, " (without scenarios the suite etcd runs)")
+	comparecli.AddProfile(cmd, &o.profile, " (if no scenarios are named, the etcd suite runs)")
 	o.pg.addFlags(cmd.Flags())
 	form.AddChoice(cmd, &o.FirstTouch, "first-touch", "`WHEN` to test whether volumes made from snapshots are loaded",
 		[]string{"auto", bench.SkipFirstTouch})

@@ -125,7 +125,7 @@ func Decode(data []byte) (*Facts, error) {
 		return nil, fmt.Errorf("these are not saved facts: %w", err)
 	}
 	if f.Format != Format {
-		return nil, fmt.Errorf("facts of format %d: this plimsoll reads format %d, as plimsoll why --save writes it",
+		return nil, fmt.Errorf("facts in format %d: this plimsoll reads format %d, as plimsoll why --save writes it",
 			f.Format, Format)
 	}
 	if f.Window != nil && (f.Window.Span <= 0 || f.Window.Ticks <= 0) {
@@ -204,7 +204,7 @@ func counted(name string, o *workload.Observed) *Facts {
 		},
 		NotSeen: append([]string{
 			"programs and what their tasks wait for, limits of control groups and of volumes, errors, layers above " + o.Device +
-				", processors and memory: such counters do not show them (plimsoll why on the machine does)",
+				", processors and memory: counters like these do not show them (plimsoll why on the machine does)",
 		}, o.Notes...),
 	}
 }

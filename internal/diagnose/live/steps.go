@@ -132,7 +132,7 @@ func (v *view) groupLimit() *Cause {
 		how = Likely
 	}
 	limit, used := amount(l.What, l.Limit), amount(l.What, l.Used)
-	c := cause(how, l.Group, "A control group's limit makes %s slow: %s may do %s, and does %s.", v.Path,
+	c := cause(how, l.Group, "A control group's limit makes %s slow: %s is allowed %s, and does %s.", v.Path,
 		nameOf(l.Group), limit, used).
 		saw("limit", limit, "", l.File+" on "+l.Device).
 		saw("used", used, finding.Says("below %v of what the limit gives", v.groupUse()), l.File)

@@ -61,7 +61,7 @@ func userAndSystem(j fio.Job) string {
 // moreJobs is the rule's own advice without what the jobs do already, "" where all of it applies.
 func moreJobs(m measurement) string {
 	if m.All(func(w fio.Workload) bool { return w.Engine == fio.IOURing }) {
-		return "Use more jobs with less depth each, larger blocks, or a larger instance."
+		return "Use more jobs (each at a lower depth), larger blocks, or a larger instance."
 	}
 	return ""
 }

@@ -42,11 +42,14 @@ func tooShort(_ *facts, m measurement) (f fault) {
 	if m.Source == "" {
 		fix = "Use --runtime 30s or more."
 	}
-	did := text.Plural(n, "I/O")
+	did, shows := text.Plural(n, "I/O"), "show"
 	if n == 0 { // quoted without its counts
 		did = m.Bytes().String()
 	}
-	start := m.Finds("%s in %s shows how a run starts, not what the storage carries.", did, m.Measured)
+	if n <= 1 {
+		shows = "shows"
+	}
+	start := m.Finds("%s in %s %s how a run starts, not what the storage carries.", did, m.Measured, shows)
 	severity := finding.Warn
 	clocked := m.Program != "ioping"               // it rests between its I/Os, and its time is that of the I/Os alone
 	quoted := m.Lacks(part.AllJobs, part.AllSides) // what else was done is not known

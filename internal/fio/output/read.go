@@ -169,8 +169,8 @@ func passedOver(last *fio.Output, rest []byte, outs []*fio.Output, figure *regex
 		}
 	}
 	if n := len(lines); n > 0 {
-		last.Doubt("not read: %s of the text with other figures (line %s)", text.Plural(n, "line"),
-			text.List(lines[:min(n, 5)]))
+		last.Doubt("not read: %s of the text with other figures (%s %s)", text.Plural(n, "line"),
+			map[bool]string{true: "line", false: "lines"}[n == 1], text.List(lines[:min(n, 5)]))
 	}
 }
 

@@ -325,7 +325,7 @@ func TestSaysWhatItPassesOver(t *testing.T) {
 	for text, want := range map[string]string{
 		dd:       "",
 		dd + fio: "",
-		dd + "4k RandRead: 2742 IOPS (10969 KB/s)\nscore 7\n              kB  reclen    write  rewrite    read    reread\n": "2 lines of the text with other figures (line 3 and 5)",
+		dd + "4k RandRead: 2742 IOPS (10969 KB/s)\nscore 7\n              kB  reclen    write  rewrite    read    reread\n": "2 lines of the text with other figures (lines 3 and 5)",
 		dd + fio + "and 30.5 MB/sec\n": "1 line of the text with other figures (line 7)",
 	} {
 		outs, err := Read("x", strings.NewReader(text))

@@ -24,15 +24,17 @@ func (w *Work) Blank() {
 	}
 	if len(erase) > 0 {
 		w.Add(Step{
-			Title: fmt.Sprintf("erase %s, as --destroy says: what is on them is lost",
-				text.Plural(len(erase), "volume")),
+			Title: fmt.Sprintf("erase %s, as --destroy says: all data on %s is lost",
+				text.Plural(len(erase), "volume"), map[bool]string{true: "it", false: "them"}[len(erase) == 1]),
 			Touches: w.plannedAll(erase),
 			Do:      []Action{{Stop: erase}, {Erase: erase}},
 		})
 	}
 	w.Add(Step{
-		Title: fmt.Sprintf("check that %s blank: no signature, no user, zero bytes at both ends and in 4,096 places between",
-			text.Plural(len(w.Members), "volume is", "volumes are")),
+		Title: fmt.Sprintf(
+			"check that %s blank: no signature, no user, only zeros at both ends and at 4,096 places in between",
+			text.Plural(len(w.Members), "volume is", "volumes are"),
+		),
 		Do: []Action{{Blank: w.Disks()}},
 	})
 }
@@ -133,7 +135,7 @@ func (w *Work) VolumeGroup() {
 	stripes := func() {
 		argv = append(argv, "--stripes", strconv.Itoa(want.Data), "--stripesize", want.Chunk.Suffixed())
 	}
-	about := fmt.Sprintf("%s over %d", want.Level, len(w.Members))
+	about := fmt.Sprintf("%s over %s", want.Level, text.Plural(len(w.Members), "volume"))
 	switch want.Level {
 	case topology.RAID0:
 		argv = append(argv, "--type", cmp.Or(want.Segment, "striped"))
@@ -202,7 +204,7 @@ func (w *Work) Arithmetic() string {
 func (w *Work) Mkfs(uuid string) {
 	want := w.Want
 	st := w.Filesystem(want.FS + " " + uuid)
-	st.Title = fmt.Sprintf("make %s on %s", want.FS, w.Top())
+	st.Title = fmt.Sprintf("create an %s filesystem on %s", want.FS, w.Top())
 	blocks := uint64(want.Chunk / (4 * units.KiB))
 	var argv []string
 	switch want.FS {

@@ -22,8 +22,8 @@ func TestWordsOfActions(t *testing.T) {
 		"zero the first and last 2 MiB of /dev/nvme9n1p1":                       {{Zero: []string{"@S9:1"}}},
 		"mdadm --stop /dev/md/t":                                {{Stop: []string{"@S0"}}},
 		"add to /etc/fstab: a line":                             {{Add: &Lines{File: "/etc/fstab", Text: "a line"}}},
-		"take out of /etc/fstab the line: a line":               {{Cut: &Lines{File: "/etc/fstab", Text: "a\t line ", Bare: true}}},
-		"take out of /etc/fstab the lines marked # plimsoll t:": {{Cut: &Lines{File: "/etc/fstab", Name: "t", Text: "a line"}}},
+		"remove from /etc/fstab the line: a line":               {{Cut: &Lines{File: "/etc/fstab", Text: "a\t line ", Bare: true}}},
+		"remove from /etc/fstab the lines marked # plimsoll t:": {{Cut: &Lines{File: "/etc/fstab", Name: "t", Text: "a line"}}},
 		"wait until the members of /dev/md/t agree":             {{Await: true}},
 		"":                                     {{}},
 		"pvcreate /dev/sda /dev/sdb":           {{Run: []string{"pvcreate", "@S0"}}, {Run: []string{"pvcreate", "@S1"}}},
@@ -261,7 +261,7 @@ func TestBlankFirst(t *testing.T) {
 	w.Members[1].Destroy = true
 	w.Blank()
 	if len(w.Steps) != 2 || !slices.Equal(w.Steps[0].Do[0].Stop, []string{"@S1"}) || !slices.Equal(w.Steps[0].Do[1].Erase, []string{"@S1"}) ||
-		!slices.Equal(w.Steps[0].Touches, []string{"/dev/sdb"}) || w.Steps[0].Title != "erase 1 volume, as --destroy says: what is on them is lost" {
+		!slices.Equal(w.Steps[0].Touches, []string{"/dev/sdb"}) || w.Steps[0].Title != "erase 1 volume, as --destroy says: all data on it is lost" {
 		t.Errorf("%+v", w.Steps)
 	}
 }

@@ -216,9 +216,9 @@ func (w *Work) command(a Action) string {
 	case a.Add != nil:
 		return "add to " + a.Add.File + ": " + a.Add.Text
 	case a.Cut != nil && a.Cut.Bare:
-		return "take out of " + a.Cut.File + " the line: " + strings.Join(strings.Fields(a.Cut.Text), " ")
+		return "remove from " + a.Cut.File + " the line: " + strings.Join(strings.Fields(a.Cut.Text), " ")
 	case a.Cut != nil:
-		return "take out of " + a.Cut.File + " the lines marked " + a.Cut.mark()
+		return "remove from " + a.Cut.File + " the lines marked " + a.Cut.mark()
 	case a.Await:
 		return "wait until the members of " + w.Top() + " agree"
 	}

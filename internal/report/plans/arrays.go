@@ -20,7 +20,7 @@ func Plan(p *provision.Plan) *page.Document {
 	d := page.New("plan", "Every step is done; apply only checks that everything is in place", "plan", p)
 	d.Records = stepRecords(p)
 	if n := p.Steps(); n > 0 {
-		d.Head.Word = text.Plural(n, "step") + " to do"
+		d.Head.Word = text.Plural(n, "step")
 	}
 	for i, a := range p.Arrays {
 		d.Add(array(fmt.Sprintf("a%d", i), a))

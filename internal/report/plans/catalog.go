@@ -52,7 +52,7 @@ func entry(word, name string, data any) *page.Document {
 
 func catalog(now time.Time) *page.Document {
 	has := catalogData{cloud.VolumeTypes(), cloud.Drives(""), cloud.InstanceTypes("")}
-	d := entry(fmt.Sprintf("Limits and prices of %d types of volumes, %d drives and %s types of machines",
+	d := entry(fmt.Sprintf("Limits and prices of %d volume types, %d drives and %s machine types",
 		len(has.Volumes), len(has.Drives), text.Count(len(has.Instances))), "catalog", has)
 	types := page.Captioned("Volume types", "<type, <provider, <name??")
 	types.Most = 16

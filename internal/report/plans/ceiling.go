@@ -60,7 +60,7 @@ func unknownHint(t *topology.Topology) string {
 	default:
 		how += " --instance c8g.2xlarge"
 	}
-	return "no limit of " + of + " is known; declare it: --volumes " + t.Instance.Example() + how + file
+	return "no limits are known for " + of + "; declare them: --volumes " + t.Instance.Example() + how + file
 }
 
 // ceilingData is the JSON of ceilings.

@@ -173,7 +173,7 @@ func TestCommandsOfPlansHoldWhatIsForeign(t *testing.T) {
 }
 
 // sentences begin what a plan says in words in the place of a command.
-var sentences = []string{"look for signatures", "open exclusively", "zero the first", "add to ", "take out of ", "wait until ", "cannot be undone"}
+var sentences = []string{"look for signatures", "open exclusively", "zero the first", "add to ", "remove from ", "wait until ", "cannot be undone"}
 
 // codes are the blocks of commands of a document.
 func codes(d *page.Document) (all []page.Code) {

@@ -134,7 +134,7 @@ func demandNotes(v demandView, assumed bool) []string {
 				words.When(day > burstDay, ", more than the 30 min that a cloud machine's full burst lasts"))
 		}
 		if least := s.Latency.Smallest(); least > 0 && least < 300*time.Microsecond {
-			notes.Say("%s wants %v: no network volume answers that fast; only local drives do.", s.Name,
+			notes.Say("%s needs %v: no network volume answers that fast; only local drives do.", s.Name,
 				units.LatencyOf(least))
 		}
 	}

@@ -131,10 +131,10 @@ func best(all []Foreseen) string {
 	case !known:
 		return "The model cannot tell these layouts apart: " + unknownHint(all[0].Topology)
 	case at == 0:
-		return "By the model, no other layout is better than " + base
+		return "According to the model, no other layout is better than " + base
 	}
-	return fmt.Sprintf("By the model, %s is best: %s over %s (geometric mean of the scenarios)", all[at].Name,
-		text.Ratio(most), base)
+	return fmt.Sprintf("According to the model, %s is best: %s times %s (geometric mean of the scenarios)", all[at].Name,
+		text.Ratio(most)[1:], base)
 }
 
 // sameByModel names the layouts that nobody needs to build to compare them.

@@ -157,7 +157,7 @@ func (r row) Of() string {
 	case r.Share > 0:
 		return fmt.Sprintf("%s of the %s ceiling", r.Percent, r.Ceiling)
 	case r.Ceiling == words.None:
-		return "no ceiling but its own latency"
+		return "no ceiling other than its own latency"
 	}
 	return "ceiling " + r.Ceiling
 }

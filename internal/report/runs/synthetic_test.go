@@ -105,7 +105,7 @@ func shapes() []shape {
 		{6, "concurrent-sync", "Concurrent synced writes (the traffic jam)", topology.WAL, 32 << 10, 4, 32, 0, true, 6200, 0.9, 0.4, 2.1, nil, []verdict.ThresholdResult{
 			{Threshold: suite.Threshold{Text: "write.iops >= 0.95 * ceiling"}, Outcome: verdict.NotJudged, Reason: "the ceiling is unknown"},
 		}, verdict.Pass},
-		{9, "mixed-sync", "Mixed random I/O with synced writes (as a database does)", topology.Data, 8 << 10, 4, 32, 0.7, true, 9100, 7.2, 0.6, 2.4, nil, nil, verdict.Invalid},
+		{9, "mixed-sync", "Mixed random I/O with synced writes (as in a database)", topology.Data, 8 << 10, 4, 32, 0.7, true, 9100, 7.2, 0.6, 2.4, nil, nil, verdict.Invalid},
 	}
 }
 
@@ -292,7 +292,7 @@ func (s shape) result(seed, seconds int, start time.Time) *result.Result {
 	r.Depth = result.Depth{Asked: s.jobs * s.depth, Little: float64(s.jobs*s.depth) * 0.98, Fio: float64(s.jobs * s.depth), Device: float64(s.jobs*s.depth) * 0.95}
 	if s.sync && s.depth > 1 {
 		r.Depth.Device = 6.4
-		r.Depth.Note = fmt.Sprintf("each job waits in a sync after its writes, so of the %.0f I/Os that fio counts in flight only 6.4 were at the device; latencies include that wait", r.Depth.Little)
+		r.Depth.Note = fmt.Sprintf("each job waits in a sync after its writes, so of the %.0f I/Os that fio counts as in flight, only 6.4 were at the device; latencies include that wait", r.Depth.Little)
 		r.BW.Doubts = []string{"drifts by -4 % from start to end: not steady"}
 		r.IOPS.Doubts = r.BW.Doubts
 	}
