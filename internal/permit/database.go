@@ -94,7 +94,8 @@ func (p *Place) MakeDatabase(name string, uid, gid uint32) (string, error) {
 		return "", WriteError(p.Path, err)
 	}
 	if int(uid) != os.Geteuid() {
-		if err := errors.Join(p.folder.Lchown(name, int(uid), int(gid)), os.Chmod(p.folder.Path(), signed|entered)); err != nil {
+		err := errors.Join(p.folder.Lchown(name, int(uid), int(gid)), os.Chmod(p.folder.Path(), signed|entered))
+		if err != nil {
 			return "", err
 		}
 	}

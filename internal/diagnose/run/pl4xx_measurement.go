@@ -240,7 +240,8 @@ func cutShort(_ *facts, m measurement) (f fault) {
 	}
 	// fio 3.33 counts each fsync and fdatasync as a short I/O: with syncs the count says
 	// nothing, nor in an excerpt that does not say whether there were any: its documents print them last.
-	if bad := lost(m.Total); bad > 0 && !m.Syncs() && m.Total.Sync.Lat.Mean == 0 && !m.Lacks(part.Head, part.Ending) && f.Message == "" {
+	syncs := m.Syncs() || m.Total.Sync.Lat.Mean > 0
+	if bad := lost(m.Total); bad > 0 && !syncs && !m.Lacks(part.Head, part.Ending) && f.Message == "" {
 		f.Say("%v I/Os were short or dropped.", bad)
 		f = f.Saw("short or dropped I/Os", bad, "0", "fio, issued rwts")
 	}
