@@ -250,7 +250,7 @@ func blind(s *block.Stack) string {
 	case m == nil:
 		return "no mount is known for it"
 	case m.FS == "tmpfs", m.FS == "ramfs", m.FS == "hugetlbfs":
-		return fmt.Sprintf("%s is memory (%s): there is no storage below it", m.Point, m.FS)
+		return fmt.Sprintf("%s is memory (%s) and has no storage below it", m.Point, m.FS)
 	case m.FS == "zfs":
 		return "it is on ZFS (" + m.Source + "), whose devices are not in /sys: zpool iostat -l " + m.Source + " 5"
 	case m.FS == "overlay":
@@ -258,7 +258,7 @@ func blind(s *block.Stack) string {
 	case m.Remote():
 		return fmt.Sprintf("its storage belongs to another machine or a program (%s, %s)", m.FS, m.Source)
 	case !strings.HasPrefix(m.Source, "/"):
-		return fmt.Sprintf("%s is %s: there is no storage below it", m.Point, m.FS)
+		return fmt.Sprintf("the filesystem on %s (%s) has no storage below it", m.Point, m.FS)
 	}
 	return fmt.Sprintf("no block device is visible below %s (%s)", m.Point, m.FS)
 }

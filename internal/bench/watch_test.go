@@ -53,8 +53,8 @@ func TestWhatLiesBelow(t *testing.T) {
 	}{
 		{"a root filesystem", "/var/lib/db", mounts(""), "sda", ""},
 		{"a device", "/dev/sda", mounts(""), "sda", ""},
-		{"memory", "/run/x", mounts("23 22 0:20 / /run rw - tmpfs tmpfs rw"), "", "/run is memory (tmpfs): there is no storage below it"},
-		{"a pseudo filesystem", "/proc/self", mounts("23 22 0:5 / /proc rw - proc proc rw"), "", "/proc is proc: there is no storage below it"},
+		{"memory", "/run/x", mounts("23 22 0:20 / /run rw - tmpfs tmpfs rw"), "", "/run is memory (tmpfs) and has no storage below it"},
+		{"a pseudo filesystem", "/proc/self", mounts("23 22 0:5 / /proc rw - proc proc rw"), "", "the filesystem on /proc (proc) has no storage below it"},
 		{
 			"NFS", "/net/db", mounts("23 22 0:51 / /net rw - nfs4 filer:/vol rw"), "",
 			"its storage belongs to another machine or a program (nfs4, filer:/vol)",

@@ -97,7 +97,7 @@ func (t Touch) Sentence() string {
 	first, again := units.Latency(t.First), units.Latency(t.Again)
 	switch {
 	case t.Pairs < touchedLeast: // whatever a few reads took
-		return fmt.Sprintf("Cannot tell whether %s is loaded from a snapshot: it is too small.", of)
+		return fmt.Sprintf("Cannot tell whether %s has been fully loaded from its snapshot: it is too small to tell.", of)
 	case t.Unsure:
 		return fmt.Sprintf(
 			"Cannot tell whether %s is loaded from its snapshot: first reads take %s and others %s, but they vary "+

@@ -452,7 +452,7 @@ func TestTouchesTell(t *testing.T) {
 	}
 	touch.Pairs = 59
 	if got := touch.Sentence(); touch.Tells() ||
-		got != "Cannot tell whether /data/f is loaded from a snapshot: it is too small." {
+		got != "Cannot tell whether /data/f has been fully loaded from its snapshot: it is too small to tell." {
 		t.Error(got)
 	}
 }

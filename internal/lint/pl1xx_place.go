@@ -56,7 +56,7 @@ func neverWritten(j *lintJob) *fault {
 		}
 		for _, path := range j.Files() {
 			if cmd.Has(path) && !c.documents[j.file].Written[path] {
-				return j.found("filename", "This job reads %s, which %s in line %d created without writing to it.", path, name,
+				return j.found("filename", "This job reads %s, which %s on line %d created without writing to it.", path, name,
 					cmd.Line)
 			}
 		}

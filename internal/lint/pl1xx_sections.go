@@ -58,7 +58,7 @@ func twice(file *script.File, j *script.Job, s fio.Section, report reporter) {
 		}
 		f := foundAt(file, o.Line, o.Col, "%s.", replaces)
 		if oneOption && same(o, old) {
-			f.Severity, f.Message = finding.Info, says("%s is already in line %d.", o,
+			f.Severity, f.Message = finding.Info, says("%s is already on line %d.", o,
 				old.Line)
 		}
 		if key == "direct" && !oneOption {
@@ -182,10 +182,10 @@ func oneName(c *Case, report reporter) {
 			}
 			if line := names[name]; line > 0 && !reported[name] {
 				reported[name] = true
-				f := j.found("name", "This section and the one in line %d are both named %q and write the same logs.", line, name)
+				f := j.found("name", "This section and the one on line %d are both named %q and write the same logs.", line, name)
 				if j.flag("per_job_logs", true) || j.open("per_job_logs") {
 					f.Severity, f.Message = finding.Info, says(
-						"This section and the one in line %d are both named %q: only a number keeps their logs apart.", line, name)
+						"This section and the one on line %d are both named %q: only a number keeps their logs apart.", line, name)
 				}
 				report(*f)
 			}

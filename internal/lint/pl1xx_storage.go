@@ -109,7 +109,7 @@ func wrongStripe(c *Case, report reporter) {
 			if len(wrong) == 0 {
 				continue
 			}
-			f := foundAt(file, m.Word.Line, m.Word.Col, "%s, but %s (created in line %d as %s of %d members) has %s.",
+			f := foundAt(file, m.Word.Line, m.Word.Col, "%s, but %s (created on line %d as %s of %d members) has %s.",
 				strings.Join(wrong, " and "), a.Device, a.Line, a.Kind, a.Members, strings.Join(is, " and "))
 			if m.Unit != a.Chunk {
 				chunk := a.Chunk.String()
@@ -185,7 +185,7 @@ func neverMounted(c *Case, report reporter) {
 			if used == 0 || a.Mounted || a.Formatted == 0 || explained[a.Device] || all {
 				continue
 			}
-			report(*foundAt(file, a.Formatted, 1, "%s, made in line %d, is formatted here and never "+
+			report(*foundAt(file, a.Formatted, 1, "%s, made on line %d, is formatted here and never "+
 				"mounted.", a.Device, a.Line))
 		}
 	}

@@ -109,7 +109,7 @@ func accessesOf(section fio.Section) ([]access, error) {
 	for _, name := range names {
 		if len(dirs) == 0 {
 			if !filepath.IsAbs(name) {
-				return nil, fmt.Errorf("filename= names %s and absolute paths too: use absolute paths for all "+
+				return nil, fmt.Errorf("filename= names both %s and absolute paths: use absolute paths for all "+
 					"files, or for none", name)
 			}
 			a.path = name

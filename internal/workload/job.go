@@ -207,7 +207,7 @@ func (p *part) size(o JobOptions) {
 	switch {
 	case o.Depth > 0:
 		p.depth = o.Depth
-		p.why.Say("iodepth as asked for; %s IOPS per job × %s = %s in flight, which needs less",
+		p.why.Say("iodepth as asked for; %s IOPS per job × %s = %s in flight, for which a lower depth would do",
 			units.IOPS(each), units.LatencyOf(o.Latency), units.IOPS(inFlight))
 	case p.Depth > 0:
 		p.depth = min(p.Depth*threads/p.jobs, 1024)

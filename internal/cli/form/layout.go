@@ -42,7 +42,7 @@ func Clouds(env *Env) error {
 	own, err := cloud.Own()
 	switch {
 	case errors.Is(err, sys.ErrOthers):
-		env.Notef("note: %s/ in this directory is not read, because of a file in it: %v", cloud.Dir, err)
+		env.Notef("note: %s/ in this directory is not read, because %v", cloud.Dir, err)
 		return nil
 	case err != nil:
 		return Usage(err)

@@ -49,7 +49,7 @@ func TestLintFindsTheTraps(t *testing.T) {
 	got := lintSeeds(t)
 	for trap, want := range map[string]string{
 		"both mount lines mount /dev/md0, md1 is unused": "striped-8xnvme-rounds.md:33:39: PL131 error: /dev/md0 is already mounted on /opt/fio/t0 (line 32): /opt/fio/t1 is the same filesystem, and /dev/md1 is never mounted.",
-		"sw=8 on a four-drive array":                     "striped-8xnvme-rounds.md:53:35: PL130 error: sw=8, but /dev/md0 (created in line 44 as raid0 of 4 members) has a stripe 4 members wide",
+		"sw=8 on a four-drive array":                     "striped-8xnvme-rounds.md:53:35: PL130 error: sw=8, but /dev/md0 (created on line 44 as raid0 of 4 members) has a stripe 4 members wide",
 		"discard, which explains round 16":               "striped-8xnvme-rounds.md:32:12: PL132",
 		"psync: concurrency-bound":                       "raid0-4xgp2-m5.12xlarge.md:206:105: PL140",
 		"long dashes":                                    "ebs-across-instances.md:70:10: PL101 error: 12 words",

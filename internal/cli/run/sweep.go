@@ -37,7 +37,7 @@ func NewSweep(env *form.Env) *cobra.Command {
 	o.LayoutOptions.AddFlags(f)
 	o.PolicyOptions.AddFlags(f)
 	o.Shown = true
-	f.Lookup("fail-on").Usage += "; with 4 on invalid"
+	f.Lookup("fail-on").Usage += "; or with 4 on invalid, if a point is INVALID"
 	return cmd
 }
 

@@ -454,7 +454,7 @@ func (r *reader) finish() {
 	if ends && !now.whole {
 		base.Missing.Add(part.Ending)
 	}
-	base.Doubt("these are %s's figures, not fio's: it does not print %s", r.of.name, r.of.words["silent"])
+	base.Doubt("these are %s's figures, not fio's: %[1]s does not print %s", r.of.name, r.of.words["silent"])
 	var made []*fio.Output
 	for _, j := range now.jobs {
 		o := base

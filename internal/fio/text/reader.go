@@ -93,7 +93,7 @@ var (
 	textHost   = regexp.MustCompile(`^<([^<> ]+)> ?`)
 	textFile   = regexp.MustCompile(`^([^\s=|(]+?):(?:\d+:)? +(\S.*)$`) // as grep names the file of a line
 	textPrompt = regexp.MustCompile(
-		`^(?:(?:\[[^\]]*\]\s*[$#]|\S+@\S+(?: \S+ ?)?[$#%]|\S+@\S+:\S*\s?[$#]|[$#>❯➜λ]|[~/][\w./-]* [$#])\s+|\[[^\]]*@[^\]]*\][$#]? *|(?:PS )?[A-Za-z]:\\[^>]*>\s*|\S+@\S+:?\S*[$#]$)`,
+		`^(?:(?:\[[^\]]*\]\s*[$#]|\S+@\S+(?: \S+ ?)?[$#%]|\S+@\S+:\S*\s?[$#]|[$#>❯➜λ]|[~/][\w./-]* [$#])\s+|\[[^\]]*@[^\]]*\][$#]? *|(?:PS )?[A-Za-z]:\\[^>]*>\s*|[a-z]+>\s+|\S+@\S+:?\S*[$#]$)`,
 	)
 	textCut = regexp.MustCompile(
 		`^(?:[.…]+|[\[(<|]\W*(?:snip|cut|skipped|omitted|\.|…)[^=]*[\])>]?,?|[-*=_~+]{3,}.{0,80})$`,
@@ -277,8 +277,12 @@ func (t *Reader) found(s string) string {
 // other handles lines that are not fio's figures.
 func (t *Reader) other(body string, bold bool) {
 	t.apart = t.apart || body != "" && !isElision(body)
+	above, underlined := t.above, t.aboveAt == t.n-1 && len(t.above) <= longLabel && textUnderline.MatchString(body)
 	t.above, t.aboveAt = body, t.n
 	switch {
+	case underlined && strings.ContainsFunc(above, unicode.IsLetter) && !isCommand(above):
+		t.job, t.closed = nil, true
+		t.next.Title = strings.TrimSuffix(above, ":")
 	case t.labels(body):
 		t.job, t.closed = nil, true
 		t.next.Title = strings.TrimSpace(strings.Trim(body, "-=*_~+:> "))
@@ -327,6 +331,9 @@ func (t *Reader) other(body string, bold bool) {
 }
 
 var textNaN = regexp.MustCompile(`= ?-?nan\b`)
+
+// textUnderline is the line below a heading.
+var textUnderline = regexp.MustCompile(`^[-=~]{3,}$`)
 
 var textElided = regexp.MustCompile(`^(?:[.…]+$|[\[(<|]|[-*=_~+]{3,}\W*(?i:snip|cut|skip|omit))`)
 

@@ -79,7 +79,12 @@ func TestCreditsRunDry(t *testing.T) {
 	all := 1.5 * load(c, cmdRead, 8<<10, 8, 0, 1500*time.Millisecond, false)
 	near(t, "in 1.5 s", all, 650, 0.04)
 	held(t, 100, func() float64 { return load(c, cmdRead, 8<<10, 4, 200*time.Millisecond, time.Second, false) })
-	if left := v.Stats().Credits; left > 1 {
+	left := v.Stats().Credits
+	for try := 0; left > 1 && try < 50; try++ { // a busy host is late to look, and 10 ms fill one
+		load(c, cmdRead, 8<<10, 4, 0, 50*time.Millisecond, false)
+		left = v.Stats().Credits
+	}
+	if left > 1 {
 		t.Errorf("%v credits left, want none", left)
 	}
 	v.Refill()

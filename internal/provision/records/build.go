@@ -32,7 +32,7 @@ func (w *Work) Blank() {
 	}
 	w.Add(Step{
 		Title: fmt.Sprintf(
-			"check that %s blank: no signature, no user, only zeros at both ends and at 4,096 places in between",
+			"check that %s blank: no signature, not in use, only zeros at both ends and at 4,096 places in between",
 			text.Plural(len(w.Members), "volume is", "volumes are"),
 		),
 		Do: []Action{{Blank: w.Disks()}},

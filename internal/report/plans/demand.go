@@ -140,7 +140,7 @@ func demandNotes(v demandView, assumed bool) []string {
 	}
 	if v.Written > 0 && v.Written < 1 {
 		quiet := words.When(v.Quiet > 0, fmt.Sprintf("; for %s of the time there are no reads", text.Percent(v.Quiet)))
-		notes.Say("Over time %s of the bytes and %s of the I/Os are writes%s.", text.Percent(v.Written),
+		notes.Say("Over time, %s of the bytes and %s of the I/Os are writes%s.", text.Percent(v.Written),
 			text.Percent(v.WrittenN), quiet)
 	}
 	for _, n := range v.Notes {

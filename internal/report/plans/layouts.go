@@ -144,7 +144,7 @@ func sameByModel(all []Foreseen) []string {
 		logs := logsOf(all, k+1)
 		differs := func(v float64) bool { return math.Abs(v) >= ceiling.Alike }
 		if len(logs) > 0 && !slices.ContainsFunc(logs, differs) {
-			lines.Say("by the model, %s performs the same as %s in %s of %d", f.Name, all[0].Name,
+			lines.Say("according to the model, %s performs the same as %s in %s of %d", f.Name, all[0].Name,
 				text.Several(logs, "scenario"), len(f.Scenarios))
 		}
 	}

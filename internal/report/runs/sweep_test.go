@@ -81,7 +81,7 @@ func TestSweepIsWrittenInEveryFormat(t *testing.T) {
 			}},
 			"search": {most.String(), map[page.Format]string{
 				page.Text:     "13,871 IOPS for 60 s: 1.7 ms, met. Short probes: 14,300 to 14,700 IOPS (9 probes)",
-				page.Markdown: "14,300 to 14,700 IOPS (9 probes): the first meets the threshold",
+				page.Markdown: "14,300 to 14,700 IOPS (9 probes): the lower rate meets the threshold",
 				page.CSV:      "4,probe,15000,12000,", page.JSON: `"streams": 118`, page.HTML: `data-chart="search"`,
 			}},
 		} {
