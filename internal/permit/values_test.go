@@ -127,7 +127,7 @@ func TestWhatAJobOpens(t *testing.T) {
 		"rw=write\ndirectory=/d\nfilename=/etc/x":                      "must be below directory=/d",
 		"rw=write\ndirectory=/d\nfilename=../x":                        "must be below directory=/d",
 		"rw=write\ndirectory=/d\nfilename=a/../../x":                   "must be below directory=/d",
-		"rw=write\nfilename=x:/d/y":                                    "names x and absolute paths too",
+		"rw=write\nfilename=x:/d/y":                                    "names both x and absolute paths",
 		"rw=write\ndirectory=/d\nfilename_format=../x":                 "fio would make a file named",
 		"rw=write\ndirectory=/d\nfilename_format=/etc/x":               "fio would make a file named",
 		"rw=write\ndirectory=/d\nfilename_format=.$clientuid./x":       "fio would make a file named \".$clientuid./x\" below",
