@@ -84,6 +84,8 @@ func (c Consent) checkOptions(file string, section fio.Section) error {
 				file, o.Line, o.Name, value)
 		case name == "ioengine":
 			reason = engineTrouble(value)
+		case name == "mem" && strings.HasPrefix(value, "shm"):
+			reason = "leaves its shared memory behind when it is killed: use mem=malloc or mem=mmap"
 		case name == "mem" && strings.Contains(value, ":"):
 			reason = "writes over the file that it names"
 		case strings.HasSuffix(name, "_pattern") && strings.Contains(value, "'"):

@@ -68,7 +68,7 @@ func runDir(u User) (*sys.Dir, error) {
 	fit := func() error { // PostgreSQL's programs take names in it
 		return errors.Join(
 			u.enters(base),
-			permit.Way(filepath.Join(base, permit.RunPrefix), "hold the server's socket", u.UID),
+			permit.Way(filepath.Join(base, permit.RunPrefix), "hold the server's socket"), // the server's user neither
 		)
 	}
 	if len(base) > longestPath-len(permit.RunPrefix)-sys.TempNameLimit || fit() != nil {
@@ -248,9 +248,26 @@ func (s *server) connect(ctx context.Context, database string) (*pgx.Conn, error
 		if err := listens(conn, s.record.PID); err != nil {
 			return nil, errors.Join(err, conn.Close())
 		}
-		return conn, nil
+		return &metered{Conn: conn, began: time.Now()}, nil
 	}
 	return pgx.ConnectConfig(ctx, config)
+}
+
+// metered ends a connection that brings more than the answers to plimsoll's questions are: its server is another user's.
+type metered struct {
+	net.Conn
+	began time.Time
+	read  float64
+}
+
+func (m *metered) Read(p []byte) (int, error) {
+	const most, perSecond = float64(64 * units.MiB), float64(units.MiB)
+	if m.read > most+perSecond*time.Since(m.began).Seconds() {
+		return 0, errors.New("the server sends more than it was asked for")
+	}
+	n, err := m.Conn.Read(p)
+	m.read += float64(n)
+	return n, err
 }
 
 // listens refuses a socket at which another process than the server listens: its directory is the server's user's, who

@@ -565,6 +565,28 @@ func TestTemporaryFilesAreBounded(t *testing.T) {
 	}
 }
 
+// Where the server's user can rename, root makes nothing that it gives away by its name.
+func TestRunDirOfTheServersUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED: only root can give a directory to another user")
+	}
+	theirs := t.TempDir()
+	if err := os.Chown(theirs, 65534, 65534); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", theirs)
+	dir, err := runDir(User{UID: 65534, GID: 65534})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.HasPrefix(dir.Name(), theirs) {
+		t.Errorf("%s is made where user 65534 can put another", dir.Name())
+	}
+	if err := errors.Join(dir.Close(), os.RemoveAll(dir.Name())); err != nil {
+		t.Error(err)
+	}
+}
+
 // The directory of the server's socket is its user's, who may put one of his own there: it is known by who listens.
 func TestSocketOfAnotherProcess(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "s")

@@ -105,7 +105,7 @@ func (p *plan) settings(server suite.Server) {
 			p.set = append(p.set, setting{s[0], s[1], false})
 		}
 	}
-	p.private = max(allPrivate/units.Bytes(max(p.clients, 1)), leastPrivate)
+	p.private = max(allPrivate/units.Bytes(max(p.clients, 1)+workers), leastPrivate)
 	for _, name := range slices.Sorted(maps.Keys(server.Settings)) {
 		p.set = append(p.set, setting{name, server.Settings[name], true})
 		if size, err := units.ParseBytes(strings.ReplaceAll(server.Settings[name], "B", "iB")); err == nil &&
@@ -119,8 +119,10 @@ const (
 	// allPrivate is what the statements of all clients may take together, leastPrivate what those of one may, and
 	// mostPrivate where a setting gives it more.
 	allPrivate   = 2 * units.GiB
-	leastPrivate = 256 * units.MiB
-	mostPrivate  = 4 * units.GiB
+	leastPrivate = 128 * units.MiB
+	// workers may run for them beside: max_worker_processes.
+	workers     = 8
+	mostPrivate = 4 * units.GiB
 )
 
 func mib(b units.Bytes) string { return strconv.FormatUint(uint64(b/units.MiB), 10) + "MB" }

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -149,6 +150,9 @@ func (w *waits) sample(ctx context.Context, conn *pgx.Conn, second int) error {
 	var event string
 	var n int
 	_, err = pgx.ForEachRow(rows, []any{&event, &n}, func() error {
+		if len(w.all) >= mostWaits || len(event) > mostWaits {
+			return errors.New("the server names more waits than PostgreSQL has")
+		}
 		w.all[event] += n
 		w.seconds[second][event] += n
 		return nil
@@ -156,6 +160,9 @@ func (w *waits) sample(ctx context.Context, conn *pgx.Conn, second int) error {
 	w.samples++
 	return err
 }
+
+// mostWaits is more than PostgreSQL has kinds of waits, or characters in the name of one.
+const mostWaits = 1000
 
 // stop ends the sampling and returns its error.
 func (w *waits) stop() error {

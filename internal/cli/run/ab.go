@@ -127,18 +127,19 @@ func resumeAB(ctx context.Context, env *form.Env, o *abOptions, cmd *cobra.Comma
 // names them: the record may come from elsewhere.
 func withoutConsent(flags *pflag.FlagSet, words []string) (rest, consents []string) {
 	for i := 0; i < len(words); i++ {
+		if words[i] == "--" {
+			return append(rest, words[i:]...), consents
+		}
 		name, long := strings.CutPrefix(words[i], "--")
 		name, _, valued := strings.Cut(name, "=")
-		switch {
-		case long && name == "":
-			return append(rest, words[i:]...), consents
-		case !long || !slices.Contains([]string{"yes", "destroy", "serial", "allow-exec", "state", "out"}, name):
-			rest = append(rest, words[i])
-			continue
-		case !valued && flags.Lookup(name).NoOptDefVal == "":
-			i++
+		first := i
+		if f := flags.Lookup(name); long && !valued && f != nil && f.NoOptDefVal == "" && i+1 < len(words) {
+			i++ // the next word is its value, whatever it looks like
 		}
-		if !slices.Contains(consents, "--"+name) {
+		switch {
+		case !long || !slices.Contains([]string{"yes", "destroy", "on", "serial", "allow-exec", "state", "out"}, name):
+			rest = append(rest, words[first:i+1]...)
+		case !slices.Contains(consents, "--"+name):
 			consents = append(consents, "--"+name)
 		}
 	}

@@ -19,6 +19,12 @@ func TestWithoutConsent(t *testing.T) {
 		{[]string{"--yes=true", "--allow-exec", "db"}, []string{"db"}, []string{"--yes", "--allow-exec"}},
 		{[]string{"--state", "/root/x", "--", "--yes"}, []string{"--", "--yes"}, []string{"--state"}},
 		{[]string{"db", "--destroy"}, []string{"db"}, []string{"--destroy"}},
+		{[]string{"db", "--on", "/dev/sda", "--serial", "S1"}, []string{"db"}, []string{"--on", "--serial"}},
+		{
+			[]string{"db", "--label", "--", "--destroy", "/dev/sda", "--yes", "--variant", "a"},
+			[]string{"db", "--label", "--", "--variant", "a"},
+			[]string{"--destroy", "--yes"},
+		},
 		{[]string{"db", "--rounds", "2"}, []string{"db", "--rounds", "2"}, nil},
 	} {
 		rest, consents := withoutConsent(flags, c.words)

@@ -75,7 +75,8 @@ func (w *watch) weigh(tick <-chan time.Time, most units.Bytes) {
 		case <-w.end:
 			return
 		}
-		if now := available(w.m.Root); before == 0 || now+most/2 > before {
+		now := available(w.m.Root)
+		if before = max(before, now); before == 0 || now+most/2 > before { // others may give some back meanwhile
 			continue
 		}
 		if held := w.work.Memory(); units.Bytes(held) > most {
