@@ -211,7 +211,7 @@ func TestJobRulesFire(t *testing.T) {
 		{"PL139", "[a]\nfilename=/data/f\nrw=write\n[b]\nfilename=/data/f\nrw=read\n", "info [b] reads /data/f while [a] writes it", nil},
 		{"PL139", "[global]\ntime_based\nruntime=9\n[a]\nfilename=/data/f\nrw=write\n[b]\nfilename=/data/f\nrw=read\n", "info [b] reads /data/f while [a] writes it", nil},
 		{"PL142", "[global]\nwrite_lat_log\n[a]\nname=x\nrw=read\n[b]\nname=x\nrw=write\n", "info This section and the one on line 3 are both named \"x\": only a number keeps their logs apart.", nil},
-		{"PL142", "[global]\nwrite_lat_log\nper_job_logs=0\n[a]\nname=x\nrw=read\n[b]\nname=x\nrw=write\n", "This section and the one in line 4 are both named \"x\" and write the same logs.", nil},
+		{"PL142", "[global]\nwrite_lat_log\nper_job_logs=0\n[a]\nname=x\nrw=read\n[b]\nname=x\nrw=write\n", "This section and the one on line 4 are both named \"x\" and write the same logs.", nil},
 		{"PL143", "[a]\nfilename=/dev/sdb\nrw=read\nbssplit=512/10:4k/90\ndirect=1\n", "Blocks of 512 B: a drive with sectors of 4 KiB refuses them or emulates them.", nil},
 		{"PL144", "[a]\nfilename=/dev/sdb\nrw=randwrite\nsize=100%\nnumjobs=32\nloops=2\ndirect=1\n", "32 jobs × 2 loops write the device 64 times.", nil},
 		{"PL145", "[fill]\nfilename=/dev/sdb\nrw=randwrite\nsize=100%\nloops=2\nnorandommap\n", "norandommap leaves 13.5 % of the blocks unwritten.", nil},
