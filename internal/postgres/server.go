@@ -253,7 +253,7 @@ func (s *server) connect(ctx context.Context, database string) (*pgx.Conn, error
 	return pgx.ConnectConfig(ctx, config)
 }
 
-// metered ends a connection that brings more than the answers to plimsoll's questions are: its server is another user's.
+// metered ends a connection that brings more than plimsoll asked for: the server is another user's.
 type metered struct {
 	net.Conn
 	began time.Time

@@ -110,7 +110,8 @@ func bracketText(m *compare.Most) string {
 	case k.High == 0:
 		return fmt.Sprintf("%v IOPS or more: the storage's own limit comes before the threshold (%s)", low, probes)
 	}
-	return fmt.Sprintf("%v to %v IOPS (%s): the lower rate meets the threshold, the higher one misses it", low, high, probes)
+	return fmt.Sprintf("%v to %v IOPS (%s): the lower rate meets the threshold, the higher one misses it", low, high,
+		probes)
 }
 
 // outcomeText is a probe's outcome with its reason.
