@@ -31,14 +31,8 @@ func (c *Case) Measured() []Measurement {
 // limit: ten seconds' values.
 const LeastForInterval = 10 * time.Second
 
-// LeastMeasured is the least window of a run that can have an interval. The first second of an import is not left out
-// of it, so that it must be one longer.
-func (m Measurement) LeastMeasured() time.Duration {
-	if m.Result != nil && m.Source != "" {
-		return LeastForInterval + time.Second
-	}
-	return LeastForInterval
-}
+// LeastMeasured is the least window of a run that can have an interval.
+func (m Measurement) LeastMeasured() time.Duration { return LeastForInterval }
 
 // TooShort says that a run has no interval because it was too short, so that it can neither meet
 // nor miss anything.
@@ -154,7 +148,7 @@ func (m Measurement) Failed() bool {
 // Staged says that some of the job's own sections begin or end in mid-run.
 func (m Measurement) Staged() bool {
 	return m.Any(func(w fio.Workload) bool {
-		return w.StartDelay > 0 || w.Stonewall && len(m.Workloads) > 1 || w.Runtime != m.Workloads[0].Runtime
+		return w.StartDelay > 0 || w.Stonewall || w.Runtime != m.Workloads[0].Runtime
 	})
 }
 

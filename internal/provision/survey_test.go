@@ -77,7 +77,7 @@ func TestTeardownRefusedLeavesAllAsItWas(t *testing.T) {
 		err  string
 	}{
 		{records.GiveUp{Names: []string{b.paths[0]}}, "its serial number, S0, must be named too"},
-		{records.GiveUp{Names: []string{b.paths[0]}, Serials: []string{"S1"}}, "its serial number has to be named too"},
+		{records.GiveUp{Names: []string{b.paths[0]}, Serials: []string{"S1"}}, "must be named too"},
 		{records.GiveUp{Names: []string{"/dev/other"}}, "nothing in the way of teardown is called /dev/other"},
 	} {
 		if err := b.Teardown(t.Context(), nil, c.give); err == nil || !strings.Contains(err.Error(), c.err) || b.sum() != before {

@@ -40,13 +40,7 @@ func shallow(_ *facts, m measurement) (f fault) {
 // are as low as the latencies say. Where they are full, the I/Os were handed over and not in flight, unless each job
 // has one: while it waits to issue the next, fio counts none.
 func mayBePaced(m measurement, asked int) bool {
-	rows := 0
-	for _, j := range m.Jobs {
-		rows += max(j.Count, 1)
-	}
-	missing := 1 - m.Little()/float64(asked) // what is not in flight is being computed, or waits for its turn
-	return m.Lacks(part.Head, part.Command) && (m.Depth.Fio < diagnose.DepthReached*float64(asked) ||
-		asked <= max(inJobs(m), rows) || computes(m) < missing/2)
+	return m.Lacks(part.Head, part.Command) && m.Depth.Fio < diagnose.DepthReached*float64(asked)
 }
 
 // submitting is the share of its time that a job must spend in submission to be doing its I/O

@@ -141,15 +141,8 @@ const (
 )
 
 func slowShare(_ *facts, m measurement) (f fault) {
-	of, share, ok := "all I/Os", stats.Bounds{}, false
-	for i, j := range append([]fio.Job{m.Total}, m.Jobs...) { // of all, else of one of several rows
-		if share, ok = diagnose.Above(j, slowIO); ok && share.Least >= slowMany {
-			if i > 0 && j.Name != "" {
-				of = "the I/Os of " + j.Name
-			}
-			break
-		}
-	}
+	of := "all I/Os"
+	share, ok := diagnose.Above(m.Total, slowIO)
 	if !ok || share.Least < slowMany || brokenClock(m, share.Least) {
 		return f
 	}

@@ -75,12 +75,6 @@ func samples(m measurement, check float64) (d fio.Direction, halves float64, ok 
 	}
 	d = busier(j)
 	halves = float64(d.Runtime) / float64(sampleEvery)
-	if b := d.BWSamples; d.IOPSSamples.N == 0 && b.N == 0 && d.BW > 0 { // fio 2 has them of bandwidth alone, and no count
-		ios := float64(d.IOPS) / float64(d.BW)
-		d.IOPSSamples = fio.Samples{
-			Min: b.Min * ios, Max: b.Max * ios, Mean: b.Mean * ios, StdDev: b.StdDev * ios, N: uint64(halves),
-		}
-	}
 	s := d.IOPSSamples
 	sampled := float64(s.N) * sampleEvery.Seconds() * s.Mean
 	ok = s.N >= samplesEnough && s.Mean > 0 && math.Abs(sampled/float64(max(d.N, 1))-1) < check &&
@@ -93,7 +87,7 @@ func samples(m measurement, check float64) (d fio.Direction, halves float64, ok 
 // the most, which newer versions add up over the jobs and older ones do not: four jobs of 200 IOPS
 // ± 20 each read "avg=802.68, stdev=20.22" (fio 3.33).
 func unevenJobs(m measurement) (f fault) {
-	if !steadily(m) {
+	if len(m.Jobs) != 1 || !steadily(m) {
 		return f
 	}
 	for _, row := range m.Jobs {

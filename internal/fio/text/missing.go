@@ -2,7 +2,6 @@ package text
 
 import (
 	"cmp"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -85,14 +84,8 @@ func (j *textJob) lacks(m *part.Missing) {
 			}
 		}
 	}
-	reads, writes := false, false
-	for _, o := range append(slices.Collect(maps.Values(j.Others)), j.Options) {
-		mix := strings.Contains(o["rw"], "rw") || o["rw"] == "readwrite"
-		reads = reads || mix || strings.HasSuffix(o["rw"], "read")
-		writes = writes || mix || strings.HasSuffix(o["rw"], "write")
-	}
-	if reads && writes && j.dirs[0].seen != j.dirs[1].seen &&
-		(!j.issued || j.dirs[0].issued > 0 && j.dirs[1].issued > 0) {
+	mix := strings.Contains(j.Options["rw"], "rw") || j.Options["rw"] == "readwrite"
+	if mix && j.dirs[0].seen != j.dirs[1].seen && (!j.issued || j.dirs[0].issued > 0 && j.dirs[1].issued > 0) {
 		m.Side = "read"
 		if j.dirs[0].seen {
 			m.Side = "write"

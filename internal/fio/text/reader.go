@@ -277,12 +277,8 @@ func (t *Reader) found(s string) string {
 // other handles lines that are not fio's figures.
 func (t *Reader) other(body string, bold bool) {
 	t.apart = t.apart || body != "" && !isElision(body)
-	above, underlined := t.above, t.aboveAt == t.n-1 && len(t.above) <= longLabel && textUnderline.MatchString(body)
 	t.above, t.aboveAt = body, t.n
 	switch {
-	case underlined && strings.ContainsFunc(above, unicode.IsLetter) && !isCommand(above):
-		t.job, t.closed = nil, true
-		t.next.Title = strings.TrimSuffix(above, ":")
 	case t.labels(body):
 		t.job, t.closed = nil, true
 		t.next.Title = strings.TrimSpace(strings.Trim(body, "-=*_~+:> "))
@@ -331,9 +327,6 @@ func (t *Reader) other(body string, bold bool) {
 }
 
 var textNaN = regexp.MustCompile(`= ?-?nan\b`)
-
-// textUnderline is the line below a heading.
-var textUnderline = regexp.MustCompile(`^[-=~]{3,}$`)
 
 var textElided = regexp.MustCompile(`^(?:[.…]+$|[\[(<|]|[-*=_~+]{3,}\W*(?i:snip|cut|skip|omit))`)
 

@@ -58,9 +58,8 @@ func (t *Reader) need(end bool) *textRun {
 		t.startRun()
 	case t.closed: // what stands above the figures is nearer than what stood above the version
 		t.run.out.Title = t.next.Title
-		if t.next.Command != "" { // header lines above it are of another
+		if t.next.Command != "" {
 			t.run.out.Command, t.next.Command = t.next.Command, ""
-			clear(t.run.echoes)
 		}
 	}
 	t.closed = false
