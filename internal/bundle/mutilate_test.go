@@ -209,13 +209,6 @@ func contradicts(whole, p *judgedText) (faults []string) {
 	for _, f := range whole.b.Findings {
 		known[f.Code] = true
 	}
-	// One slow I/O is a stall, one of many, or the slowest, by what stands beside it.
-	slow := []finding.Code{"PL415", "PL417", "PL431"}
-	if slices.ContainsFunc(slow, func(code finding.Code) bool { return known[code] }) {
-		for _, code := range slow {
-			known[code] = true
-		}
-	}
 	for _, f := range p.b.Findings {
 		// Counters of the whole may hold what others wrote: what the latencies say of buffered writes is nearer. That
 		// nothing synced them is of the storage what its counters could say.

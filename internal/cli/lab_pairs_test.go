@@ -103,6 +103,9 @@ func queued(bs, chunk int) float64 {
 	return ios / now
 }
 
+// unknown is how far a ratio of queued may be off: by where the file lies, and by chance.
+const unknown = 0.005
+
 // mounted are two arrays on partitions, those of the second from sector 2049, which plimsoll does not build.
 const mounted = `
 part() { n=$1 s=$2; shift 2; p=(); for d in "$@"; do sgdisk -a 1 -n 1:$s:0 $d >/dev/null || exit 1; p+=(${d}p1); done; udevadm settle
@@ -197,7 +200,7 @@ volumes:
 			word = b.Change.Word
 		}
 		switch differs := word == compare.Faster || word == compare.Slower; {
-		case differs && p.truth != 1 && (word == compare.Faster) == (p.truth > 1),
+		case differs && math.Abs(p.truth-1) > unknown && (word == compare.Faster) == (p.truth > 1),
 			word == compare.Same && math.Abs(p.truth-1) <= table.Margin:
 			right++
 		case differs:

@@ -31,13 +31,10 @@ func (c *Case) Measured() []Measurement {
 // limit: ten seconds' values.
 const LeastForInterval = 10 * time.Second
 
-// LeastMeasured is the least window of a run that can have an interval.
-func (m Measurement) LeastMeasured() time.Duration { return LeastForInterval }
-
 // TooShort says that a run has no interval because it was too short, so that it can neither meet
 // nor miss anything.
 func (m Measurement) TooShort() bool {
-	return m.Result != nil && m.Measured > 0 && m.Measured < m.LeastMeasured() && !m.Result.IOPS.HasInterval()
+	return m.Result != nil && m.Measured > 0 && m.Measured < LeastForInterval && !m.Result.IOPS.HasInterval()
 }
 
 // IOPS is the rate of all directions together.
@@ -145,11 +142,15 @@ func (m Measurement) Failed() bool {
 	return slices.ContainsFunc(m.Jobs, func(j fio.Job) bool { return j.Error != 0 })
 }
 
-// Staged says that some of the job's own sections begin or end in mid-run.
+// Staged says that the job's own sections begin or end in mid-run.
 func (m Measurement) Staged() bool {
-	return m.Any(func(w fio.Workload) bool {
-		return w.StartDelay > 0 || w.Stonewall || w.Runtime != m.Workloads[0].Runtime
-	})
+	ws := m.Workloads
+	for _, w := range ws {
+		if w.StartDelay > 0 || w.Stonewall || w.Runtime != ws[0].Runtime {
+			return true
+		}
+	}
+	return false
 }
 
 // Settled is the per-second series without its ramp and without the seconds after the run's time,

@@ -64,20 +64,12 @@ func (s *server) child(argv ...string) sys.Child {
 
 // runDir makes a private directory for the socket and for pgbench's logs.
 func runDir(u User) (*sys.Dir, error) {
-	base := os.TempDir()
-	fit := func() error { // PostgreSQL's programs take names in it
-		return errors.Join(
-			u.enters(base),
-			permit.Way(filepath.Join(base, permit.RunPrefix), "hold the server's socket"), // the server's user neither
-		)
-	}
-	if len(base) > longestPath-len(permit.RunPrefix)-sys.TempNameLimit || fit() != nil {
-		base = "/tmp" // the caller's may be long, or private
-	}
-	if err := fit(); err != nil {
-		return nil, err
-	}
-	name, err := sys.TempDirIn(base, "pg") // permit.RunPrefix begins its name
+	name, err := sys.TempDir("pg", u.enters, func(dir string) error { // permit.RunPrefix begins its name
+		if len(dir) > longestPath-len(permit.RunPrefix)-sys.TempNameLimit {
+			return fmt.Errorf("%s is too long for a socket in it", dir)
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ import (
 	"plimsoll/internal/suite"
 	"plimsoll/internal/sys"
 	"plimsoll/internal/topology"
+	"plimsoll/internal/units"
 )
 
 // binVar names the programs of the PostgreSQL that the tests run, of scripts/pg-versions.sh; empty for
@@ -605,6 +606,22 @@ func TestSocketOfAnotherProcess(t *testing.T) {
 	}
 	if err := listens(conn, os.Getppid()); err == nil || !strings.Contains(err.Error(), "listens at the server's socket") {
 		t.Error(err)
+	}
+}
+
+// A server's answers are read as far as they are answers.
+func TestMeteredConnection(t *testing.T) {
+	for read, ok := range map[float64]bool{0: true, float64(64 * units.MiB): true, float64(units.TiB): false} {
+		ours, theirs := net.Pipe()
+		m := &metered{Conn: ours, began: time.Now(), read: read}
+		go func() { _, _ = theirs.Write([]byte("x")) }()
+		n, err := m.Read(make([]byte, 1))
+		if (err == nil && n == 1) != ok {
+			t.Errorf("behind %v bytes: %d, %v", read, n, err)
+		}
+		if err := errors.Join(ours.Close(), theirs.Close()); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

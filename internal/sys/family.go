@@ -375,18 +375,8 @@ func (w *Work) Memory() (own uint64) {
 		return 0
 	}
 	for _, p := range members(f.has) {
-		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.pid))
-		for line := range bytes.Lines(text) {
-			name, value, _ := bytes.Cut(line, []byte(":"))
-			kib, err := strconv.ParseUint(strings.TrimSuffix(strings.TrimSpace(string(value)), " kB"), 10, 54)
-			switch {
-			case err != nil:
-			case string(name) == "RssAnon":
-				own += kib << 10
-			case string(name) == "RssShmem":
-				shared = max(shared, kib<<10)
-			}
-		}
+		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.pid))
+		own, shared = own+kibIn(status, "RssAnon"), max(shared, kibIn(status, "RssShmem"))
 	}
 	return own + shared
 }

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -194,6 +195,24 @@ func MakeRoot(dir string, perm fs.FileMode) (*os.Root, error) {
 		return nil, err
 	}
 	return os.OpenRoot(dir)
+}
+
+// Meminfo is a line of /proc/meminfo in bytes, such as MemTotal; 0 where it is not known: proc_meminfo(5).
+func Meminfo(root fs.FS, name string) uint64 {
+	text, _ := fs.ReadFile(root, "proc/meminfo")
+	return kibIn(text, name)
+}
+
+// kibIn reads a line such as "MemTotal:   24684 kB" of those of /proc, whose kB are KiB.
+func kibIn(text []byte, name string) uint64 {
+	for line := range strings.Lines(string(text)) {
+		if f := strings.Fields(line); len(f) >= 2 && f[0] == name+":" {
+			if kib, err := strconv.ParseUint(f[1], 10, 50); err == nil {
+				return kib << 10
+			}
+		}
+	}
+	return 0
 }
 
 // Clock reads one of clock_gettime(2)'s clocks; those that plimsoll reads exist on every Linux.

@@ -25,13 +25,19 @@ const (
 )
 
 // TempDir makes a directory of the caller's own, for a use that is one word, where nobody else can put another in its
-// place: in TMPDIR or, where others can change that, in /tmp. EndTemps finds it when its maker was killed.
-func TempDir(use string) (string, error) {
+// place: in TMPDIR or, where others can change that or it does not fit, in /tmp. EndTemps finds it when its maker was
+// killed.
+func TempDir(use string, fits ...func(dir string) error) (string, error) {
 	var refused error
 	for _, base := range []string{os.TempDir(), "/tmp"} {
 		base, err := filepath.Abs(base)
 		if err == nil {
 			err = onlyOf(base, 0, uint32(os.Geteuid())) //nolint:gosec // no user has a negative number
+		}
+		for _, fit := range fits {
+			if err == nil {
+				err = fit(base)
+			}
 		}
 		if err == nil {
 			return TempDirIn(base, use)

@@ -3,11 +3,11 @@ package topology
 import (
 	"cmp"
 	"io/fs"
-	"strconv"
 	"strings"
 
 	"plimsoll/internal/block"
 	"plimsoll/internal/cloud"
+	"plimsoll/internal/sys"
 	"plimsoll/internal/units"
 )
 
@@ -32,13 +32,7 @@ func ReadHost(root fs.FS) Host {
 			h.CPU = strings.TrimSpace(value)
 		}
 	}
-	for line := range strings.Lines(readText(root, "proc/meminfo")) {
-		if f := strings.Fields(line); len(f) >= 2 && f[0] == "MemTotal:" {
-			if kib, err := strconv.ParseUint(f[1], 10, 50); err == nil {
-				h.Memory = units.Bytes(kib) * units.KiB
-			}
-		}
-	}
+	h.Memory = units.Bytes(sys.Meminfo(root, "MemTotal"))
 	return h
 }
 

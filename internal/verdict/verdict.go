@@ -242,17 +242,17 @@ func earn(runs []Scenario) string {
 		return "No verdict: no threshold was judged, and " + open + ". State thresholds in a suite."
 	}
 	var short text.Lines
-	var longest, least time.Duration
+	var longest time.Duration
 	for _, m := range runs {
 		if m.Result != nil && m.TooShort() {
 			short.Say("%s (%s)", m.Label(), text.Duration(m.Measured))
-			longest, least = max(longest, m.Measured), max(least, m.LeastMeasured())
+			longest = max(longest, m.Measured)
 		}
 	}
 	switch {
 	case len(short) > 0 && len(short) == len(runs):
 		return fmt.Sprintf("Nothing could be judged, because %s is too short: measure each scenario for %s or more.",
-			text.Duration(longest), text.Duration(least))
+			text.Duration(longest), text.Duration(diagnose.LeastForInterval))
 	case len(short) > 0:
 		return fmt.Sprintf("Nothing could be judged: no limit is known (--volumes, --instance, a suite), and %d of "+
 			"%s were too short: %s.", len(short),

@@ -106,7 +106,10 @@ func resumeAB(ctx context.Context, env *form.Env, o *abOptions, cmd *cobra.Comma
 	if err := before.ParseFlags(ab.Command); err != nil {
 		return fmt.Errorf("%s: %w", filepath.Join(dir, compare.ABFile), err)
 	}
-	rest, consents := withoutConsent(before.Flags(), ab.Command)
+	rest, consents, err := withoutConsent(before.Flags(), ab.Command)
+	if err != nil {
+		return err
+	}
 	if differ := differing(before.Flags(), cmd.Flags()); len(differ) > 0 ||
 		!slices.Equal(before.Flags().Args(), o.Scenarios) {
 		why, again := "different scenarios were given", ""
@@ -124,26 +127,26 @@ func resumeAB(ctx context.Context, env *form.Env, o *abOptions, cmd *cobra.Comma
 }
 
 // withoutConsent leaves out of the words of a record the flags that permit something or say where else to write, and
-// names them: the record may come from elsewhere.
-func withoutConsent(flags *pflag.FlagSet, words []string) (rest, consents []string) {
-	for i := 0; i < len(words); i++ {
-		if words[i] == "--" {
-			return append(rest, words[i:]...), consents
-		}
-		name, long := strings.CutPrefix(words[i], "--")
-		name, _, valued := strings.Cut(name, "=")
-		first := i
-		if f := flags.Lookup(name); long && !valued && f != nil && f.NoOptDefVal == "" && i+1 < len(words) {
-			i++ // the next word is its value, whatever it looks like
-		}
+// names them: the record may come from elsewhere. What is a flag and what its value, its own parser says.
+func withoutConsent(flags *pflag.FlagSet, words []string) (rest, consents []string, err error) {
+	err = flags.ParseAll(words, func(f *pflag.Flag, value string) error {
 		switch {
-		case !long || !slices.Contains([]string{"yes", "destroy", "on", "serial", "allow-exec", "state", "out"}, name):
-			rest = append(rest, words[first:i+1]...)
-		case !slices.Contains(consents, "--"+name):
-			consents = append(consents, "--"+name)
+		case !slices.Contains([]string{"yes", "destroy", "on", "serial", "allow-exec", "state", "out"}, f.Name):
+			if f.NoOptDefVal != "" || strings.HasPrefix(value, "-") {
+				rest = append(rest, "--"+f.Name+"="+value)
+			} else {
+				rest = append(rest, "--"+f.Name, value)
+			}
+		case !slices.Contains(consents, "--"+f.Name):
+			consents = append(consents, "--"+f.Name)
 		}
+		return nil
+	})
+	args := flags.Args()
+	if slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "-") }) {
+		return slices.Concat(rest, []string{"--"}, args), consents, err
 	}
-	return rest, consents
+	return slices.Concat(args, rest), consents, err
 }
 
 // resumeABWith is the command that resumes a measurement, for people to read and type.

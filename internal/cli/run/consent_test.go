@@ -18,18 +18,20 @@ func TestWithoutConsent(t *testing.T) {
 		},
 		{[]string{"--yes=true", "--allow-exec", "db"}, []string{"db"}, []string{"--yes", "--allow-exec"}},
 		{[]string{"--state", "/root/x", "--", "--yes"}, []string{"--", "--yes"}, []string{"--state"}},
-		{[]string{"db", "--destroy"}, []string{"db"}, []string{"--destroy"}},
 		{[]string{"db", "--on", "/dev/sda", "--serial", "S1"}, []string{"db"}, []string{"--on", "--serial"}},
 		{
 			[]string{"db", "--label", "--", "--destroy", "/dev/sda", "--yes", "--variant", "a"},
-			[]string{"db", "--label", "--", "--variant", "a"},
+			[]string{"db", "--label=--", "--variant", "a"},
 			[]string{"--destroy", "--yes"},
 		},
 		{[]string{"db", "--rounds", "2"}, []string{"db", "--rounds", "2"}, nil},
 	} {
-		rest, consents := withoutConsent(flags, c.words)
-		if !slices.Equal(rest, c.rest) || !slices.Equal(consents, c.consents) {
-			t.Errorf("%q: %q, %q", c.words, rest, consents)
+		rest, consents, err := withoutConsent(flags, c.words)
+		if err != nil || !slices.Equal(rest, c.rest) || !slices.Equal(consents, c.consents) {
+			t.Errorf("%q: %q, %q, %v", c.words, rest, consents, err)
 		}
+	}
+	if _, _, err := withoutConsent(flags, []string{"db", "--destroy"}); err == nil {
+		t.Error("a flag without its value")
 	}
 }

@@ -289,6 +289,7 @@ func importedCases() []labelled {
 
 		{"libaio waits in its submission", of(through("libaio", 0, 32), took(0, 14000, 4.5), latencies(140*us, 4400*us, 5*time.Millisecond)), "PL407", "PL501"},
 		{"libaio waits in its submission to a device that is none", of(through("libaio", 0, 32), took(0, 14000, 4.5), latencies(140*us, 4400*us, 5*time.Millisecond), counted("nullb0", 0, 14000*60)), "PL401 PL407", "PL501"},
+		{"libaio waits in its submission, beside a device whose queue is full", of(through("libaio", 0, 32), took(0, 14000, 4.5), latencies(140*us, 4400*us, 5*time.Millisecond), queued(20)), "PL407", "PL501"},
 		{"libaio submits in 14 µs", of(through("libaio", 0, 32), took(0, 14000, 4.5), latencies(14*us, 4500*us, 5*time.Millisecond)), "", "PL501"},
 		{"io_uring waits in its submission", of(through("io_uring", 0, 32), took(0, 14000, 4.5), latencies(140*us, 4500*us, 5*time.Millisecond)), "PL407", "PL501"},
 		{"direct libaio waits in its submission", of(deepWrites, took(0, 7000, 4.5), latencies(140*us, 4500*us, 5*time.Millisecond)), "PL407", "PL501"},
@@ -492,6 +493,15 @@ func TestHowBadAnImportIs(t *testing.T) {
 		d.Clat, d.Lat = fio.Latency{}, fio.Latency{}
 		m.Total.Buckets = []fio.Bucket{{Upto: 10 * ms, Value: 0.9998}, {Value: 0.0001}}
 	}
+	unsaid := direct
+	unsaid.Direct, unsaid.Engine = false, "libaio"
+	waited := func(slat time.Duration) func(*diagnose.Measurement) {
+		return func(m *diagnose.Measurement) {
+			d := &m.Total.Write
+			d.Bytes, d.Slat.Mean = units.GiB, float64(slat)
+			d.Clat = fio.Latency{N: d.N, Mean: float64(2 * ms), Percentiles: []fio.Percentile{{P: 50, Value: 80 * us}, {P: 99, Value: 200 * ms}}}
+		}
+	}
 	reads := func(n units.Bytes) func(*diagnose.Measurement) {
 		return func(m *diagnose.Measurement) {
 			m.Program, m.State = "sysbench", result.Done
@@ -533,6 +543,8 @@ func TestHowBadAnImportIs(t *testing.T) {
 		{"a gigabyte of it in 2 ms each", of(buffered, rate, writes(units.GiB, 2*ms, 3*ms)), "PL430", finding.Warn},
 		{"the same with a sync at the end", of(ended, rate, writes(units.GiB, 2*ms, 3*ms)), "PL430", ""},
 		{"the same with a sync after each", of(synced(buffered), rate, writes(units.GiB, 2*ms, 3*ms)), "PL430", ""},
+		{"writes of which one in a hundred waits", of(unsaid, rate, waited(0)), "PL419", finding.Warn},
+		{"the same, whose submission leaves most of it to wait for", of(unsaid, rate, waited(10*us)), "PL419", ""},
 		{"the same that a device counted", of(buffered, rate, writes(units.GiB, 2*ms, 3*ms), wroteAll), "PL430", ""},
 		{"the same without its command", of(buffered, rate, writes(units.GiB, 2*ms, 3*ms), noCommand), "PL430", ""},
 		{"direct writes", of(direct, rate, writes(units.GiB, 2*ms, 3*ms)), "PL430", ""},

@@ -37,8 +37,7 @@ func shallow(_ *facts, m measurement) (f fault) {
 }
 
 // mayBePaced says that options which nobody has, such as rate_iops, may keep the depth low: fio's own depths
-// are as low as the latencies say. Where they are full, the I/Os were handed over and not in flight, unless each job
-// has one: while it waits to issue the next, fio counts none.
+// are as low as the latencies say. Where they are full, the I/Os were handed over and not in flight.
 func mayBePaced(m measurement, asked int) bool {
 	return m.Lacks(part.Head, part.Command) && m.Depth.Fio < diagnose.DepthReached*float64(asked)
 }

@@ -141,17 +141,16 @@ const (
 )
 
 func slowShare(_ *facts, m measurement) (f fault) {
-	of := "all I/Os"
 	share, ok := diagnose.Above(m.Total, slowIO)
 	if !ok || share.Least < slowMany || brokenClock(m, share.Least) {
 		return f
 	}
 	says := share.Print(text.Percent, 1)
-	f = m.Finds("%s of %s took longer than %s.", says, of, slowIO).
+	f = m.Finds("%s of all I/Os took longer than %s.", says, slowIO).
 		Saw("I/Os above "+text.Duration(slowIO), says, "below "+text.Percent(slowMany), share.How)
 	if submission, late := collectedLate(m); late {
-		f.Say("%s of %s waited longer than %s until fio reaped them; each was complete when its submission returned, "+
-			"after %s (PL407).", says, of, slowIO, submission)
+		f.Say("%s of all I/Os waited longer than %s until fio reaped them; each was complete when its submission returned, "+
+			"after %s (PL407).", says, slowIO, submission)
 		f.Fix = "Take the submission time as the time of the I/O; see PL407 for why the I/Os were not in flight together."
 	}
 	f.Message = text.Sentence(f.Message)

@@ -68,8 +68,7 @@ func tooShort(_ *facts, m measurement) (f fault) {
 		return m.Finds("Only %s was measured: too short for an error margin.", m.Measured).As(severity).
 			Titled("the run was too short").
 			Advise(fix).
-			Saw("95 % interval of mean IOPS", "none ("+m.Result.IOPS.None+")",
-				"from "+text.Duration(m.LeastMeasured())+" on", "seconds of the run")
+			Saw("95 % interval of mean IOPS", "none ("+m.Result.IOPS.None+")", "from 10 s on", "seconds of the run")
 	}
 	least := diagnose.Shortest
 	if m.Source != "" {

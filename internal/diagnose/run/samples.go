@@ -74,12 +74,11 @@ func samples(m measurement, check float64) (d fio.Direction, halves float64, ok 
 		return d, 0, false
 	}
 	d = busier(j)
-	halves = float64(d.Runtime) / float64(sampleEvery)
 	s := d.IOPSSamples
 	sampled := float64(s.N) * sampleEvery.Seconds() * s.Mean
 	ok = s.N >= samplesEnough && s.Mean > 0 && math.Abs(sampled/float64(max(d.N, 1))-1) < check &&
 		float64(d.IOPS) >= s.Min && float64(d.IOPS) <= s.Max
-	return d, halves, ok
+	return d, float64(d.Runtime) / float64(sampleEvery), ok
 }
 
 // unevenJobs finds groups of jobs whose half seconds spread as far as their mean. fio prints the
@@ -90,20 +89,7 @@ func unevenJobs(m measurement) (f fault) {
 	if len(m.Jobs) != 1 || !steadily(m) {
 		return f
 	}
-	for _, row := range m.Jobs {
-		jobs := float64(row.Count)
-		if len(m.Jobs) == 1 {
-			jobs = max(jobs, float64(inJobs(m)))
-		}
-		if f = unevenRow(m, busier(row), jobs); f.Message != "" {
-			return f
-		}
-	}
-	return f
-}
-
-// unevenRow judges a row of so many jobs.
-func unevenRow(m measurement, d fio.Direction, jobs float64) (f fault) {
+	d, jobs := busier(m.Jobs[0]), float64(max(m.Jobs[0].Count, inJobs(m)))
 	s, own := d.IOPSSamples, float64(d.IOPS)/max(jobs, 1) // of a single job
 	if s.N < samplesEnough || jobs < 2 || s.Mean <= 0 || own <= 0 || d.Clat.Mean > float64(sampleLatency) {
 		return f

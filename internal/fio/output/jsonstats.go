@@ -1,9 +1,7 @@
 package output
 
 import (
-	"cmp"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -49,8 +47,6 @@ func (p *jsonParser) percentiles(unit time.Duration) []fio.Percentile {
 			list = append(list, fio.Percentile{P: at, Value: v})
 		}
 	})
-	// A program that sorts keys puts 10 before 5.
-	slices.SortStableFunc(list, func(a, b fio.Percentile) int { return cmp.Compare(a.P, b.P) })
 	return list
 }
 

@@ -586,7 +586,7 @@ func (m *mixedReader) row(line string) {
 		m.terse.AllClients = &row.job
 		return
 	}
-	if len(row.disks) < len(m.terse.Disks) { // it was cut off within them
+	if row.open && len(row.disks) < len(m.terse.Disks) { // it was cut off within their names
 		row.lacks.Add(part.AllJobs)
 	}
 	if len(row.lacks.Parts) > 0 {

@@ -383,6 +383,35 @@ func TestTerseRowsThatAreCut(t *testing.T) {
 	}
 }
 
+// TestTerseThatEndsWithinARow: rows of which the last breaks off are not all, also where only its disk is cut.
+func TestTerseThatEndsWithinARow(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("testdata", "terse-whole.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := strings.TrimSpace(string(text))
+	util := strings.LastIndex(whole, ";")
+	diskless, _, _ := strings.Cut(whole, ";vda;")
+	for name, c := range map[string]struct {
+		text  string
+		parts bool
+	}{
+		"whole":                          {whole + "\n", false},
+		"two":                            {whole + "\n" + strings.Replace(whole, ";a;", ";b;", 1) + "\n", false},
+		"the beginning of another":       {whole + "\n3;fio-3.33;b;0;0;4000;400;100;10", true},
+		"within the share of its disk":   {whole[:util+3], true},
+		"within a number of its disk":    {whole[:util-1], true},
+		"with a description behind it":   {whole + ";nightly\n", false},
+		"with its errors behind it":      {whole + ";0;0\n", false},
+		"another with no disk behind it": {whole + "\n" + strings.Replace(diskless, ";a;", ";b;", 1) + "\n", false},
+	} {
+		outs, err := Read("x.txt", strings.NewReader(c.text))
+		if err != nil || len(outs) != 1 || outs[0].Missing.Has(part.AllJobs) != c.parts {
+			t.Errorf("%s: %+v, %v", name, outs, err)
+		}
+	}
+}
+
 // TestRowsPastedInPart: sums quoted below each other are results of their own, tabs part as blanks do, the rest of a row
 // is none, and rates of fio that nobody read are counted.
 func TestRowsPastedInPart(t *testing.T) {

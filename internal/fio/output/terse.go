@@ -35,6 +35,7 @@ type terse struct {
 	job     fio.Job
 	disks   []fio.Disk
 	lacks   part.Missing
+	open    bool // it does not end with a share, as most do
 }
 
 // terseRow returns the row of terse output in a line, empty when there is none. What is shorter than a row is one that
@@ -87,6 +88,7 @@ func parseTerse(line string) (row terse, err error) {
 				row.job.Name = strings.Join(rest[:1+extra], ";")
 				// A whole row ends with a share, with two numbers of errors behind one, or with a description.
 				end := fields[len(fields)-3:]
+				row.open = !strings.HasSuffix(end[2], "%")
 				number := func(s string) bool { return fiotext.ParseNum(s).OK && !strings.HasSuffix(s, "%") }
 				if number(end[2]) && (!number(end[1]) || !strings.HasSuffix(end[0], "%")) {
 					row.disks = disks[:max(len(disks)-1, 0)] // cut off within it; other rows may have stood behind this one

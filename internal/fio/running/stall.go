@@ -3,7 +3,6 @@ package running
 import (
 	"cmp"
 	"io/fs"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -67,7 +66,8 @@ const (
 
 // weigh kills fio once it holds more memory than it may. Its processes are looked at where so much is gone.
 func (w *watch) weigh(tick <-chan time.Time, most units.Bytes) {
-	before := available(w.m.Root)
+	available := func() units.Bytes { return units.Bytes(sys.Meminfo(w.m.Root, "MemAvailable")) }
+	before := available()
 	most = min(most, units.Bytes(mostAvailable*float64(before)))
 	for {
 		select {
@@ -75,7 +75,7 @@ func (w *watch) weigh(tick <-chan time.Time, most units.Bytes) {
 		case <-w.end:
 			return
 		}
-		now := available(w.m.Root)
+		now := available()
 		if before = max(before, now); before == 0 || now+most/2 > before { // others may give some back meanwhile
 			continue
 		}
@@ -84,15 +84,6 @@ func (w *watch) weigh(tick <-chan time.Time, most units.Bytes) {
 			w.work.Kill()
 		}
 	}
-}
-
-// available is MemAvailable of /proc/meminfo, 0 where it is not known.
-func available(root fs.FS) units.Bytes {
-	text, _ := fs.ReadFile(root, "proc/meminfo")
-	_, rest, _ := strings.Cut(string(text), "MemAvailable:")
-	value, _, _ := strings.Cut(rest, "kB")
-	kib, _ := strconv.ParseUint(strings.TrimSpace(value), 10, 54)
-	return units.Bytes(kib) * units.KiB
 }
 
 // count looks at each tick, and cancels when so many looks in a row have seen nothing.

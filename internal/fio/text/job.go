@@ -240,14 +240,16 @@ func (t *Reader) open() bool {
 func (t *Reader) goesOnTorn() {
 	if t.torn > 0 {
 		t.tangle()
-		t.Tangles = append(t.Tangles, t.torn)
+		t.tangleAt(t.torn)
 		t.torn = 0
 	}
 }
 
-func (t *Reader) tangle() {
+func (t *Reader) tangle() { t.tangleAt(t.n) }
+
+func (t *Reader) tangleAt(line int) {
 	if len(t.Tangles) < maxTangles {
-		t.Tangles = append(t.Tangles, t.n)
+		t.Tangles = append(t.Tangles, line)
 	}
 }
 

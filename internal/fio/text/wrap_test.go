@@ -42,6 +42,7 @@ func TestMarksOfMail(t *testing.T) {
 		{"quoted-printable, and a part that is not", encoded + ">     clat (usec): min=10, max=90, avg=19.00, stdev=12.50\n", 1000, 19, 0, 0},
 		{"quoted-printable, cut off in a line", encoded + ">     clat (usec): min=3D10, max=3D90, avg=3D19.00, stdev=3D12.50=\n", 1000, 19, 0, 0},
 		{"an equals sign at the end of a plain line", "=====\n" + row + "  read: IOPS=1000, BW=4000KiB/s (4096kB/s)(117MiB/30000msec)\n", 1000, 0, 0, 0},
+		{"a value that was wrapped off its name", row + "  read : io=400KB, bw=4.0KB/s, iops=463, runt= \n100000msec\n", 463, 0, 0, 0},
 		{"comments indented as the code", "    fio.run(job)\n    #   read: IOPS=1000, BW=4000KiB/s (4096kB/s)(117MiB/30000msec)\n", 1000, 0, 0, 0},
 		{"comments of C++", "\t//   read: IOPS=1000, BW=4000KiB/s (4096kB/s)(117MiB/30000msec)\n", 1000, 0, 0, 0},
 		{"a field set off by stars", "write: io=400KB, bw=4.0KB/s, *iops=463*, runt= 100000msec\n", 0, 0, 463, 0},
